@@ -74,13 +74,19 @@ class AnyMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class Anything:
+    """A value that rules of its own look at."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of one shape. ``single``: a lone value stands for a list of one."""
+    """A list of one shape. ``single``: a lone mapping stands for a list of one; ``text_rule``: the rule of a lone string."""
 
     item: Shape
     bound: Bound | None = None
     unique: bool = False
     single: bool = False
+    text_rule: str = "wrong-type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +132,7 @@ Shape: TypeAlias = (
     | ReferenceText
     | Schema
     | AnyMapping
+    | Anything
     | ListOf
     | Named
     | Record
@@ -175,7 +182,7 @@ EXEC = Record(
     (
         Key(
             "command",
-            ListOf(Text(size=bounds.ARGV_WORD_BYTES, in_bytes=True), bounds.ARGV_WORDS),
+            ListOf(Text(size=bounds.ARGV_WORD_BYTES, in_bytes=True), bounds.ARGV_WORDS, text_rule="exec-shell-string"),
             "argv, spawned without a shell",
             required=True,
         ),

@@ -1,0 +1,87 @@
+"""The seam between the driver and the dispatchers: one request in, one result out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.plan import Binding, Target
+
+
+@dataclass(frozen=True, slots=True)
+class UnitContext:
+    """What is attached to a unit. ``item_index`` is ``None`` outside maps, ``inputs`` and ``task_inputs`` where a step
+    has none (an empty mapping never occurs). ``inputs`` goes from reference text to value."""
+
+    params: JsonObject
+    item: Json = None
+    item_index: int | None = None
+    inputs: JsonObject | None = None
+    task_inputs: JsonObject | None = None
+    gate_feedback: str | None = None
+    correction: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRequest:
+    """One dispatch. ``schema`` is the schema of this unit's result; ``timeout_s`` seconds or ``None``.
+
+    ``workspace`` is the absolute directory that units start in; ``bundle`` the directory that env files are relative to.
+    ``commit`` is the git commit recorded when the run was published, for isolated units; ``None`` is HEAD.
+    """
+
+    run_id: str
+    step_id: str
+    unit_id: str
+    attempt: int
+    target: Target
+    instructions: str
+    env: tuple[Binding, ...]
+    schema: JsonObject | None
+    timeout_s: float | None
+    context: UnitContext
+    workspace: Path
+    bundle: Path
+    isolation: Literal["none", "worktree"] = "none"
+    commit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What came of a dispatch.
+
+    ``value`` is the JSON value (schema units) or the text (``None`` for empty text). ``failure_reason`` is set exactly
+    when the unit failed. ``diagnostic`` is redacted and at most 2000 characters. ``tokens`` is reported usage.
+    ``errors`` are the schema misses of a ``validation_error``.
+    """
+
+    value: Json = None
+    failure_reason: str | None = None
+    diagnostic: str | None = None
+    notices: tuple[str, ...] = ()
+    tokens: int | None = None
+    errors: tuple[str, ...] = field(default=())
+
+    @property
+    def completed(self) -> bool:
+        """Whether the unit succeeded."""
+        return self.failure_reason is None
+
+
+class Cancel(Protocol):
+    """Cancellation seen by a dispatcher; set once for all running units of a driver."""
+
+    def is_set(self) -> bool:
+        """Whether the unit should stop."""
+
+    def fileno(self) -> int:
+        """A descriptor that is readable once cancellation was asked for, to select on."""
+
+
+class Dispatcher(Protocol):
+    """Performs one unit, blocking the calling thread. Raises nothing for anything a unit can do."""
+
+    def __call__(self, request: UnitRequest, cancel: Cancel) -> UnitResult:
+        """Perform ``request``."""
