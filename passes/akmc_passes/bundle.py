@@ -1,0 +1,181 @@
+"""Bundles: families, refs and the files behind them (spec 1, section 1).
+
+A bundle is a directory with family folders. Nothing here reads a file; what is asked of the file system is whether a
+path is there and where its links lead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from types import MappingProxyType
+from typing import Final, Literal
+
+from akmc_passes.interpreters import INTERPRETERS
+from akmc_passes.paths import absolute
+
+FAMILIES: Final = MappingProxyType(
+    {
+        "workflows": (".md", ".yml"),
+        "tasks": (".yml",),
+        "commands": (".md",),
+        "scripts": tuple(INTERPRETERS),
+        "env": (".env",),
+    }
+)
+"""Family to the extensions that it admits, the preferred one first."""
+
+CHECKED_FAMILIES: Final = ("workflows", "tasks")
+UNRECOGNISED_EXTENSION: Final = ".yaml"
+NO_ASSET: Final = "README.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A directory with family folders. ``root`` is absolute; ``name`` is its name in the config, empty for one's own."""
+
+    root: FilePath
+    name: str = ""
+
+    def relative(self, file: FilePath) -> str | None:
+        """``file`` relative to the root, with forward slashes, links not followed; ``None`` outside the bundle."""
+        named = absolute(file)
+        return named.relative_to(self.root).as_posix() if named.is_relative_to(self.root) else None
+
+    def contains(self, file: FilePath) -> bool:
+        """Whether ``file`` lies in the bundle once every link is followed."""
+        return FilePath(os.path.realpath(file)).is_relative_to(os.path.realpath(self.root))
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A file's place in a bundle. ``recognised`` is false for ``.yaml``, which no family admits."""
+
+    bundle: Bundle
+    family: str
+    ref: str
+    file: FilePath
+    recognised: bool = True
+
+    @property
+    def path(self) -> str:
+        """The path relative to the bundle's root, with forward slashes."""
+        return self.file.relative_to(self.bundle.root).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The file that a name of a family stands for. ``shadowed`` is another file that answers to the same ref."""
+
+    file: FilePath
+    path: str
+    shadowed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """Why a name stands for no file; ``tried`` are the bundle-relative paths that were looked for."""
+
+    reason: Literal["missing", "escapes"]
+    tried: tuple[str, ...]
+
+
+def find_asset(bundle: Bundle, family: str, name: str) -> Found | NotFound:
+    """The file behind ``family/name`` in ``bundle``."""
+    endings = ("",) if family == "scripts" else FAMILIES[family]
+    tried = tuple(f"{family}/{name}{ending}" for ending in endings)
+    for path in tried:
+        if os.path.lexists(file := bundle.root / path) and not bundle.contains(file):
+            return NotFound("escapes", (path,))
+    there = [path for path in tried if (bundle.root / path).is_file()]
+    if not there:
+        return NotFound("missing", tried)
+    return Found(bundle.root / there[0], there[0], there[1] if len(there) > 1 else None)
+
+
+def similar_names(bundle: Bundle, family: str) -> list[str]:
+    """The refs of a family's assets, sorted, for suggestions."""
+    return sorted({asset.ref for asset in _walk(bundle.root / family, family) if asset.recognised})
+
+
+def classify(file: FilePath, bundle: Bundle | None = None) -> Located | None:
+    """The bundle, family and ref of ``file``; ``None`` when it belongs to no family folder.
+
+    With ``bundle`` (``--bundle``) the family is the first folder below its root. Without, it is the nearest ancestor
+    with a family's name that admits the extension, and no folder from the bundle down may begin with a dot.
+    """
+    named = absolute(file)
+    if named.name == NO_ASSET:
+        return None
+    if bundle is not None:
+        parts = named.relative_to(bundle.root).parts if named.is_relative_to(bundle.root) else ()
+        return _located(bundle, parts, named) if len(parts) > 1 and _admits(parts[0], named.suffix) else None
+    for folder in named.parents:
+        if folder.name.startswith("."):
+            return None
+        if _admits(folder.name, named.suffix):
+            root = folder.parent
+            if root.name.startswith("."):
+                return None
+            return _located(Bundle(root), named.relative_to(root).parts, named)
+    return None
+
+
+def find_bundle(directory: FilePath) -> Bundle | None:
+    """The bundle that ``directory`` is, or lies in: itself, the parent of the family folder above it, or the nearest
+    ancestor with a ``workflows`` or ``tasks`` folder, at most up to the root of the git checkout."""
+    start = absolute(directory)
+    if any((start / family).is_dir() for family in FAMILIES) and not start.name.startswith("."):
+        return Bundle(start)
+    for folder in (start, *start.parents):
+        if folder.name.startswith("."):
+            return None
+        if folder.name in FAMILIES and not folder.parent.name.startswith("."):
+            return Bundle(folder.parent)
+        if any((folder / family).is_dir() for family in CHECKED_FAMILIES):
+            return Bundle(folder)
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def iter_assets(bundle: Bundle, under: FilePath | None = None) -> Iterator[Located]:
+    """Every workflow and task of ``bundle``, sorted by path, ``.yaml`` files included so that none is skipped silently.
+
+    ``under`` narrows the search to one folder. Folders that begin with a dot and linked folders are not entered.
+    """
+    limit = None if under is None else absolute(under)
+    for family in CHECKED_FAMILIES:
+        for located in _walk(bundle.root / family, family):
+            if limit is None or located.file.is_relative_to(limit):
+                yield located
+
+
+def _walk(folder: FilePath, family: str) -> Iterator[Located]:
+    """The assets of ``family`` below ``folder``; files that a nearer family folder claims keep that family."""
+    if not folder.is_dir():
+        return
+    bundle = Bundle(folder.parent)
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            file = FilePath(where, name)
+            located = None if name == NO_ASSET or name.startswith(".") else classify(file)
+            if located is None and name != NO_ASSET and _admits(family, file.suffix):
+                located = _located(bundle, file.relative_to(bundle.root).parts, file)
+            if located is not None and (located.family == family or located.family in CHECKED_FAMILIES):
+                yield located
+
+
+def _admits(family: str, suffix: str) -> bool:
+    if suffix == UNRECOGNISED_EXTENSION:
+        return family in CHECKED_FAMILIES
+    return suffix in FAMILIES.get(family, ())
+
+
+def _located(bundle: Bundle, parts: tuple[str, ...], file: FilePath) -> Located:
+    name = "/".join(parts)
+    ref = name if parts[0] == "scripts" else name.removesuffix(file.suffix)
+    return Located(bundle, parts[0], ref, file, recognised=file.suffix != UNRECOGNISED_EXTENSION)

@@ -1,0 +1,193 @@
+"""The config: found, read strictly, merged (spec 2, section 3).
+
+The project's file wins over the user's: engine by engine, bundle by bundle, alias by alias, and key by key elsewhere.
+Paths enter only as ``bundles`` and never a plan.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path as FilePath
+from typing import Final, TypeVar
+
+from akm_schemas import bounds
+from akm_schemas.json_types import Json, JsonObject
+from akmc_passes.alias_table import Aliases, read_aliases
+from akmc_passes.config_reader import ConfigError, Reader, below, read_settings
+from akmc_passes.engine_config import EngineConfig, read_engine
+from akmc_passes.paths import absolute
+
+__all__ = ["Config", "ConfigError", "Workflow", "load_config", "project_config", "user_folder"]
+
+_T = TypeVar("_T")
+_TOP: Final = ("engines", "defaults", "workflow", "bundles", "modelAliases")
+_DEFAULTS: Final = ("engine", "llmEngine")
+_WORKFLOW: Final = ("maxConcurrency", "defaultMapConcurrency", "judgeEngine")
+FOLDER: Final = ".akm"
+FILE: Final = "config.json"
+MODELS: Final = "models.json"
+MODELS_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """The ``workflow`` settings; ``None`` where the config is silent."""
+
+    max_concurrency: int | None = None
+    default_map_concurrency: int | None = None
+    judge_engine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The merged config. ``bundles`` are absolute; ``aliases`` the tables in the order that they are asked."""
+
+    engines: Mapping[str, EngineConfig] = field(default_factory=dict)
+    default_engine: str | None = None
+    default_llm_engine: str | None = None
+    workflow: Workflow = Workflow()
+    bundles: Mapping[str, FilePath] = field(default_factory=dict)
+    aliases: tuple[Aliases, ...] = ()
+    files: tuple[FilePath, ...] = ()
+
+
+def load_config(
+    start: FilePath, explicit: FilePath | None = None, environ: Mapping[str, str] | None = None
+) -> Config | None:
+    """The config for a source in the folder ``start``: ``explicit`` (``--config``), else the nearest
+    ``.akm/config.json`` upwards, over the user's; ``None`` when neither is there. Raises ConfigError."""
+    project = explicit if explicit is not None else project_config(start)
+    user = user_folder(os.environ if environ is None else environ) / FILE
+    layers: list[tuple[Reader, FilePath]] = []
+    if project is not None:
+        reader = read_settings(project)
+        if reader is None:
+            raise ConfigError(project, "", "there is no such file")
+        layers.append((reader, project_base(project)))
+    if project is None or not _same_file(project, user):
+        reader = read_settings(user)
+        if reader is not None:
+            layers.append((reader, user.parent))
+    if not layers:
+        return None
+    return _merge([_read(reader, base) for reader, base in layers], _model_tables(layers, user.parent))
+
+
+def project_config(start: FilePath) -> FilePath | None:
+    """The nearest ``.akm/config.json`` from the folder ``start`` upwards."""
+    named = absolute(start)
+    for folder in (named, *named.parents):
+        if os.path.lexists(candidate := folder / FOLDER / FILE):
+            return candidate
+    return None
+
+
+def project_base(file: FilePath) -> FilePath:
+    """Where relative ``bundles`` paths of a config start: the folder that holds ``.akm``, else the one of the file."""
+    folder = absolute(file).parent
+    return folder.parent if folder.name == FOLDER else folder
+
+
+def user_folder(environ: Mapping[str, str], platform: str = sys.platform) -> FilePath:
+    """The user's folder of settings: ``$AKM_CONFIG_DIR``, else ``akm`` in the platform's config folder."""
+    if named := environ.get("AKM_CONFIG_DIR"):
+        return FilePath(named)
+    home = FilePath(environ.get("HOME") or environ.get("USERPROFILE") or FilePath.home())
+    if platform == "darwin":
+        return home / "Library" / "Application Support" / "akm"
+    if platform == "win32":
+        return FilePath(environ.get("APPDATA") or home / "AppData" / "Roaming") / "akm"
+    return FilePath(environ.get("XDG_CONFIG_HOME") or home / ".config") / "akm"
+
+
+def _same_file(first: FilePath, second: FilePath) -> bool:
+    return os.path.realpath(first) == os.path.realpath(second)
+
+
+def _read(reader: Reader, base: FilePath) -> Config:
+    """One file as a Config of its own."""
+    found = reader.closed(reader.document(), "", _TOP)
+    engines = reader.mapping(found.get("engines", {}), "engines")
+    defaults = reader.closed(found.get("defaults", {}), "defaults", _DEFAULTS)
+    return Config(
+        engines={name: read_engine(reader, name, value, f"engines.{name}") for name, value in engines.items()},
+        default_engine=_name(reader, defaults, "defaults", "engine"),
+        default_llm_engine=_name(reader, defaults, "defaults", "llmEngine"),
+        workflow=_workflow(reader, reader.closed(found.get("workflow", {}), "workflow", _WORKFLOW)),
+        bundles=_bundles(reader, found.get("bundles", {}), base),
+        aliases=(read_aliases(reader, found.get("modelAliases", {}), "modelAliases"),),
+        files=(reader.file,),
+    )
+
+
+def _name(reader: Reader, found: JsonObject, where: str, key: str) -> str | None:
+    return reader.text_of(found[key], below(where, key)) if key in found else None
+
+
+def _workflow(reader: Reader, found: JsonObject) -> Workflow:
+    def width(key: str) -> int | None:
+        return reader.integer(found[key], f"workflow.{key}", bounds.CONCURRENCY) if key in found else None
+
+    return Workflow(
+        width("maxConcurrency"), width("defaultMapConcurrency"), _name(reader, found, "workflow", "judgeEngine")
+    )
+
+
+def _bundles(reader: Reader, value: Json, base: FilePath) -> dict[str, FilePath]:
+    found = reader.mapping(value, "bundles")
+    paths = {name: reader.text_of(path, f"bundles.{name}") for name, path in found.items()}
+    return {name: absolute(base / path) for name, path in paths.items()}
+
+
+def _merge(layers: list[Config], models: tuple[Aliases, ...]) -> Config:
+    """``layers``, strongest first, as one; ``models`` are the tables of models.json files, strongest first."""
+    engines: dict[str, EngineConfig] = {}
+    bundles: dict[str, FilePath] = {}
+    for layer in reversed(layers):
+        engines.update(layer.engines)
+        bundles.update(layer.bundles)
+    flows = [layer.workflow for layer in layers]
+    return Config(
+        engines=engines,
+        default_engine=_first([layer.default_engine for layer in layers]),
+        default_llm_engine=_first([layer.default_llm_engine for layer in layers]),
+        workflow=Workflow(
+            _first([flow.max_concurrency for flow in flows]),
+            _first([flow.default_map_concurrency for flow in flows]),
+            _first([flow.judge_engine for flow in flows]),
+        ),
+        bundles=bundles,
+        aliases=(*(table for layer in layers for table in layer.aliases), *models),
+        files=tuple(file for layer in layers for file in layer.files),
+    )
+
+
+def _first(values: list[_T | None]) -> _T | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _model_tables(layers: list[tuple[Reader, FilePath]], user: FilePath) -> tuple[Aliases, ...]:
+    """The tables of the models.json beside each config file, the user's even without a config, then the shipped one."""
+    folders = [absolute(reader.file).parent for reader, _ in layers]
+    if not any(_same_file(folder, user) for folder in folders):
+        folders.append(user)
+    readers = [reader for folder in folders if (reader := read_settings(folder / MODELS)) is not None]
+    return (*(_models(reader) for reader in readers), _shipped_models())
+
+
+def _models(reader: Reader) -> Aliases:
+    found = reader.closed(reader.document(), "", ("version", "aliases"))
+    if found.get("version") != MODELS_VERSION or isinstance(found.get("version"), bool):
+        raise reader.fault("version" if "version" in found else "", f'expected "version": {MODELS_VERSION}')
+    return read_aliases(reader, found.get("aliases", {}), "aliases")
+
+
+@cache
+def _shipped_models() -> Aliases:
+    text = resources.files("akmc_passes").joinpath(MODELS).read_text("utf-8")
+    return _models(Reader(FilePath(MODELS), text))

@@ -1,0 +1,149 @@
+"""Reading one JSON file of settings strictly, with places for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Final
+
+from akm_schemas.bounds import Bound
+from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.strict_json import JsonFault, parse_json
+from akmc_grammar.suggest import did_you_mean, listed
+from akmc_passes.words import quoted
+
+_DEPTH: Final = 64
+
+
+class ConfigError(Exception):
+    """A config that cannot be used (exit 78).
+
+    ``file`` is the file as found, ``where`` the dotted path of the setting (empty for the whole file), ``line`` counts
+    from 1 where it is known.
+    """
+
+    def __init__(self, file: FilePath, where: str, message: str, line: int | None = None) -> None:
+        place = f"{file}:{line}" if line is not None else f"{file}"
+        super().__init__(f"{place}: {where}: {message}" if where else f"{place}: {message}")
+        self.file = file
+        self.where = where
+        self.message = message
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One settings file: its path and text. Each method returns a value of the right kind or raises ConfigError."""
+
+    file: FilePath
+    text: str
+
+    def document(self) -> JsonObject:
+        """The file's one JSON object."""
+        try:
+            value = parse_json(self.text, max_depth=_DEPTH)
+        except JsonFault as fault:
+            line = None
+            if fault.offset is not None:
+                line = self.text.encode()[: fault.offset].count(b"\n") + 1
+            raise ConfigError(self.file, fault.path or "", fault.message, line) from None
+        return self.mapping(value, "")
+
+    def fault(self, where: str, message: str) -> ConfigError:
+        """An error at the setting ``where``; its line is given when the key occurs once in the file."""
+        word = json.dumps(where.rpartition(".")[2], ensure_ascii=False)
+        at = self.text.find(word) if where else -1
+        unique = at >= 0 and self.text.find(word, at + 1) < 0
+        return ConfigError(self.file, where, message, self.text.count("\n", 0, at) + 1 if unique else None)
+
+    def mapping(self, value: Json, where: str) -> JsonObject:
+        """A JSON object."""
+        if not isinstance(value, dict):
+            raise self.fault(where, f"expected an object, found {kind_of(value)}")
+        return value
+
+    def closed(self, value: Json, where: str, allowed: Iterable[str]) -> JsonObject:
+        """A JSON object with none but the allowed keys."""
+        found = self.mapping(value, where)
+        known = sorted(allowed)
+        for key in found:
+            if key not in known:
+                help = did_you_mean(key, known)
+                message = f"unknown key {quoted(key)}; allowed: {listed(known)}" + (f"; {help}" if help else "")
+                raise self.fault(below(where, key), message)
+        return found
+
+    def text_of(self, value: Json, where: str) -> str:
+        """A string that is not empty."""
+        if not isinstance(value, str) or not value:
+            raise self.fault(where, f"expected a string that is not empty, found {kind_of(value)}")
+        return value
+
+    def choice(self, value: Json, where: str, choices: tuple[str, ...]) -> str:
+        """One of ``choices``."""
+        word = self.text_of(value, where)
+        if word not in choices:
+            help = did_you_mean(word, choices)
+            message = f"{quoted(word)} is not one of {listed(choices)}" + (f"; {help}" if help else "")
+            raise self.fault(where, message)
+        return word
+
+    def integer(self, value: Json, where: str, bound: Bound) -> int:
+        """An integer within ``bound``."""
+        number = int(value) if isinstance(value, float) and value.is_integer() else value
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise self.fault(where, f"expected an integer, found {kind_of(value)}")
+        if not bound.holds(number):
+            raise self.fault(where, f"{bound.name} takes {bound.says()}, found {number}")
+        return number
+
+    def number(self, value: Json, where: str) -> int | float:
+        """A JSON number."""
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self.fault(where, f"expected a number, found {kind_of(value)}")
+        return value
+
+    def boolean(self, value: Json, where: str) -> bool:
+        """A boolean."""
+        if not isinstance(value, bool):
+            raise self.fault(where, f"expected true or false, found {kind_of(value)}")
+        return value
+
+    def texts(self, value: Json, where: str) -> list[str]:
+        """A list of strings, empty ones allowed."""
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.fault(where, "expected a list of strings")
+        return [item for item in value if isinstance(item, str)]
+
+
+def below(where: str, key: str) -> str:
+    """The dotted path of ``key`` in the object at ``where``."""
+    return f"{where}.{key}" if where else key
+
+
+def kind_of(value: Json) -> str:
+    """What was found, for messages; user text is shown, other values by their kind."""
+    if isinstance(value, str):
+        return f"the string {quoted(value)}"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def read_settings(file: FilePath) -> Reader | None:
+    """A reader of ``file``, ``None`` when there is no such file; ConfigError when it cannot be read."""
+    try:
+        raw = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(file, "", f"cannot be read: {error.strerror}") from None
+    try:
+        return Reader(file, raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise ConfigError(file, "", f"is not UTF-8 at byte {error.start}", line) from None

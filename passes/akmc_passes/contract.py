@@ -1,0 +1,175 @@
+"""The pass contract: what a pass is, what it gets and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from akm_schemas.json_types import JsonObject
+from akm_schemas.plan import (
+    ChildTarget,
+    Engine,
+    EnvRefBinding,
+    ExecTarget,
+    InputBinding,
+    LlmTuning,
+    Plan,
+    ScriptTarget,
+    SourceFile,
+)
+from akm_schemas.references import Reference
+from akmc_grammar.diagnostics import Sink
+from akmc_grammar.document import Document
+from akmc_grammar.ir import Timeout
+from akmc_grammar.places import Path, Place
+from akmc_grammar.source import SourceText
+
+if TYPE_CHECKING:
+    from akmc_passes.bundle import Bundle
+    from akmc_passes.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A ref that names a file: ``path`` is relative to its bundle's root (forward slashes), ``file`` where it lies."""
+
+    ref: str
+    family: str
+    path: str
+    file: FilePath
+    bundle: Bundle
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedCommand:
+    """A prompt that a step composes: what ``CommandTarget`` needs besides its engine.
+
+    ``model`` is the command asset's own model, which ranks below the document's default.
+    """
+
+    prompt: str
+    template: Literal["none", "arguments"] = "none"
+    ref: str | None = None
+    model: str | None = None
+    options: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """What the ``uses`` of a step came to: a command for an engine, or a target that needs none.
+
+    ``engine``, ``model``, ``llm`` and ``timeout`` (milliseconds) are those of a composed task; they rank as the
+    unit's own, and come into play where the unit has none.
+    """
+
+    target: ExecTarget | ScriptTarget | ChildTarget | ComposedCommand
+    input_bindings: tuple[InputBinding, ...] = ()
+    env_literals: Mapping[str, str] = field(default_factory=dict)
+    output: JsonObject | None = None
+    engine: str | None = None
+    model: str | None = None
+    llm: JsonObject | None = None
+    timeout: Timeout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The runner of a command target as configured: frozen engine, model, merged tuning and the engine's width.
+
+    ``timeout_ms`` is the engine's own timeout, ``None`` when it has none.
+    """
+
+    engine: Engine
+    model: str | None
+    llm: LlmTuning | None
+    concurrency: int | None
+    timeout_ms: int | None
+
+
+@dataclass(frozen=True)
+class Program:
+    """One document on its way to a plan. Frozen: a pass returns a new one (``dataclasses.replace``).
+
+    ``assets`` maps the IR path of each resolved asset ref to its file (``resolve``); ``env_files`` that of each env ref
+    to its binding (``environment``); ``references`` that of each well-formed reference to its parsed form
+    (``references``). ``composed`` and ``exports`` belong to the composition passes: what the ``uses`` at
+    ``("steps", i)`` came to, and per step id the schema of a child's exports. ``choices`` maps ``("steps", i)`` to the
+    runner of that step's unit and ``judge`` is the runner of every gate (``engines``). ``plan`` is there after
+    ``lower`` (hashes empty) and sealed after ``seal``; it is ``open`` while engines have not been chosen.
+    """
+
+    document: Document
+    assets: Mapping[Path, Asset] = field(default_factory=dict)
+    references: Mapping[Path, Reference] = field(default_factory=dict)
+    env_files: Mapping[Path, EnvRefBinding] = field(default_factory=dict)
+    composed: Mapping[Path, Composed] = field(default_factory=dict)
+    exports: Mapping[str, JsonObject] = field(default_factory=dict)
+    choices: Mapping[Path, Choice] = field(default_factory=dict)
+    judge: Choice | None = None
+    plan: Plan | None = None
+    open: bool = False
+
+    def place(self, *path: str | int, part: str = "value") -> Place:
+        """A place in this document."""
+        return Place(self.document.source.name, path, "key" if part == "key" else "value")
+
+
+@dataclass(frozen=True, slots=True)
+class PassCrash:
+    """A pass that raised, a bug: which one, on which file, the error in one line, and the traceback for a report."""
+
+    name: str
+    file: str
+    summary: str
+    traceback: str
+
+
+class SourceStore(Protocol):
+    """Reads and hashes each file once."""
+
+    def read(self, path: FilePath) -> SourceText:
+        """The file's text; raises ``OSError`` as ``Path.read_bytes`` does. The same object for the same path."""
+
+    def exists(self, path: FilePath) -> bool:
+        """Whether a regular file is there."""
+
+    def read_set(self) -> Mapping[FilePath, SourceText]:
+        """Every file read so far."""
+
+
+@dataclass
+class Context:
+    """What a pass may use besides its program.
+
+    ``config`` is ``None`` when none was found; ``freeze`` whether the freeze rules run (engines, judge, models, env).
+    ``bundle`` is ``None`` for a file outside every bundle. ``read_set`` collects what entered this program, keyed by
+    bundle-relative path (``bundle//path`` for another bundle's); ``origins`` says under the same keys where each file
+    lies. ``crashes`` are passes that raised: the caller shows every finding, writes a report and exits 70.
+    """
+
+    sink: Sink
+    store: SourceStore
+    bundle: Bundle | None
+    config: Config | None = None
+    freeze: bool = False
+    read_set: dict[str, SourceFile] = field(default_factory=dict)
+    origins: dict[str, FilePath] = field(default_factory=dict)
+    crashes: list[PassCrash] = field(default_factory=list)
+
+    @property
+    def leaves_engines_open(self) -> bool:
+        """Whether engine, model, judge and env rules stay silent: no config was found and nothing is frozen."""
+        return self.config is None and not self.freeze
+
+
+class Pass(Protocol):
+    """A module that is a pass. ``AFTER`` names the passes it relies on, ``EMITS`` the rules it reports."""
+
+    NAME: str
+    AFTER: tuple[str, ...]
+    EMITS: tuple[str, ...]
+
+    def run(self, program: Program, context: Context) -> Program:
+        """The program after this pass; a module's function of that name and signature."""

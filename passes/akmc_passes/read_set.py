@@ -1,0 +1,65 @@
+"""The read set: every file that enters a program, read once, hashed, and looked at again before publication."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path as FilePath
+
+from akm_schemas.plan import SourceFile
+from akmc_grammar.source import SourceText
+from akmc_passes.contract import Asset, Context, Program
+
+_ENDINGS = {"markdown": ".md", "github-yaml": ".yml"}
+
+
+def key_of(bundle_name: str, path: str) -> str:
+    """The read-set key of a bundle-relative path."""
+    return f"{bundle_name}//{path}" if bundle_name else path
+
+
+def read_asset(context: Context, asset: Asset) -> SourceText:
+    """The text of an asset, entered in the read set; raises ``OSError`` when it cannot be read."""
+    source = context.store.read(asset.file)
+    enter(context, SourceFile(ref=asset.ref, path=asset.path, sha256=source.sha256, size=len(source.raw)), asset)
+    return source
+
+
+def enter(context: Context, entry: SourceFile, asset: Asset) -> None:
+    """Add an asset's file to the read set."""
+    key = key_of(asset.bundle.name, asset.path)
+    context.read_set[key] = entry
+    context.origins[key] = asset.file
+
+
+def enter_own_source(program: Program, context: Context) -> None:
+    """Add the program's own source; its path comes from its ref, outside a family folder from the file's name."""
+    document = program.document
+    source, shown = document.source, FilePath(document.source.name)
+    if document.ref and document.ir is not None:
+        path = document.ref.rpartition("//")[2] + _ENDINGS[document.ir.source_format]
+    else:
+        path = (context.bundle.relative(shown) if context.bundle is not None else None) or shown.name
+    name = context.bundle.name if context.bundle is not None else ""
+    key = key_of(name, path)
+    context.read_set[key] = SourceFile(ref=document.ref, path=path, sha256=source.sha256, size=len(source.raw))
+    inside = context.bundle.root / path if context.bundle is not None else shown
+    context.origins[key] = inside if document.ref else shown
+
+
+def sorted_read_set(context: Context) -> list[SourceFile]:
+    """The read set as a plan carries it: by ref, then path."""
+    return sorted(context.read_set.values(), key=lambda entry: (entry.ref, entry.path))
+
+
+def changed_since(context: Context) -> list[str]:
+    """Keys of the files whose bytes are no longer those that were read (or that are gone), sorted."""
+    changed: list[str] = []
+    for key, entry in context.read_set.items():
+        try:
+            raw = context.origins[key].read_bytes()
+        except OSError:
+            changed.append(key)
+            continue
+        if hashlib.sha256(raw).hexdigest() != entry.sha256:
+            changed.append(key)
+    return sorted(changed)

@@ -1,0 +1,81 @@
+"""Schemas of the enforced subset.
+
+Before: schemas are mappings of JSON values. After: every keyword outside the subset, malformed keyword, bad default
+and bound of a schema is reported at its line. The program is unchanged.
+
+The subset itself lives in ``akm_schemas.subset_check``, which returns pointer and fault; here faults become findings.
+"""
+
+from __future__ import annotations
+
+import json
+
+from akm_schemas.subset_check import KeywordFix, SchemaFault, check_schema
+from akmc_grammar.diagnostics import Edit, Fix
+from akmc_grammar.places import Path
+from akmc_passes.contract import Context, Program
+from akmc_passes.ir_walk import schemas
+
+NAME: str = "schema_subset"
+AFTER: tuple[str, ...] = ()
+EMITS: tuple[str, ...] = (
+    "schema-unsupported-keyword",
+    "schema-unknown-keyword",
+    "schema-malformed",
+    "schema-bad-default",
+    "bound-exceeded",
+)
+
+_RULES = {
+    "unsupported-keyword": "schema-unsupported-keyword",
+    "unknown-keyword": "schema-unknown-keyword",
+    "malformed": "schema-malformed",
+    "bad-default": "schema-bad-default",
+    "bound": "bound-exceeded",
+}
+
+
+def run(program: Program, context: Context) -> Program:
+    """Report every fault of every schema."""
+    ir = program.document.ir
+    if ir is None:
+        return program
+    for path, schema in schemas(ir):
+        if program.document.is_poisoned(path):
+            continue
+        for fault in check_schema(schema):
+            _report(program, context, path, fault)
+    return program
+
+
+def _report(program: Program, context: Context, path: Path, fault: SchemaFault) -> None:
+    place = program.place(*path, *fault.pointer, part=fault.part)
+    fix = None if fault.fix is None else _fix(program, (*path, *fault.pointer), fault.fix)
+    context.sink.report(_RULES[fault.kind], place, fault.message, help=fault.help, fix=fix)
+
+
+def _fix(program: Program, path: Path, wanted: KeywordFix) -> Fix | None:
+    """Edits of the key and of the value; ``None`` where the value is not written on one line.
+
+    A value that only gets brackets around it keeps its spelling.
+    """
+    document = program.document
+    span = document.locator.span(program.place(*path))
+    if span.line != span.end_line or not 0 < span.line <= len(document.source.lines):
+        return None
+    written = document.source.lines[span.line - 1][span.column - 1 : span.end_column - 1].strip()
+    if not written or written[0] in "|>&*!":
+        return None
+    wraps = wanted.key == "enum" and isinstance(wanted.value, list) and len(wanted.value) == 1
+    text = f"[{written}]" if wraps and _fits_flow_list(written) else json.dumps(wanted.value, ensure_ascii=False)
+    edits = (Edit(program.place(*path, part="key"), wanted.key), Edit(program.place(*path), text))
+    return Fix(f"write {wanted.key}: {text}", edits, safe=wanted.safe)
+
+
+def _fits_flow_list(written: str) -> bool:
+    """Whether a value can stand in a flow list as it is written."""
+    if written[0] in "[{":
+        return written[-1] in "]}"
+    if written[0] in "\"'":
+        return len(written) > 1 and written[-1] == written[0]
+    return written[0] not in "%@`#?:" and not any(mark in written for mark in ",[]{}#") and ": " not in written
