@@ -25,20 +25,20 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="cam
 # ---- environment and input bindings ---------------------------------------------------------------------------
 
 
-class LiteralBinding(_Part, tag="literal", tag_field="kind", kw_only=True):
+class LiteralBinding(_Part, tag="literal", tag_field="kind", frozen=True, kw_only=True):
     """An environment variable with a fixed value."""
 
     name: str
     value: str
 
 
-class PassThroughBinding(_Part, tag="pass-through", tag_field="kind", kw_only=True):
+class PassThroughBinding(_Part, tag="pass-through", tag_field="kind", frozen=True, kw_only=True):
     """An environment variable taken from the interpreter's own environment."""
 
     name: str
 
 
-class EnvRefBinding(_Part, tag="env-ref", tag_field="kind", kw_only=True):
+class EnvRefBinding(_Part, tag="env-ref", tag_field="kind", frozen=True, kw_only=True):
     """A dotenv file: its key names and the secrets it mentions are frozen, values never are.
 
     ``path`` is relative to the bundle root, with forward slashes.
@@ -53,14 +53,14 @@ class EnvRefBinding(_Part, tag="env-ref", tag_field="kind", kw_only=True):
 Binding: TypeAlias = LiteralBinding | PassThroughBinding | EnvRefBinding
 
 
-class LiteralInput(_Part, tag="literal", tag_field="kind", kw_only=True):
+class LiteralInput(_Part, tag="literal", tag_field="kind", frozen=True, kw_only=True):
     """A task input or child param bound to a JSON value at freeze."""
 
     name: str
     value: Json
 
 
-class ReferenceInput(_Part, tag="reference", tag_field="kind", kw_only=True):
+class ReferenceInput(_Part, tag="reference", tag_field="kind", frozen=True, kw_only=True):
     """A task input or child param that is read from an artifact at dispatch and checked against ``schema``."""
 
     name: str
@@ -74,7 +74,7 @@ InputBinding: TypeAlias = LiteralInput | ReferenceInput
 # ---- engines --------------------------------------------------------------------------------------------------
 
 
-class LlmTuning(_Part, kw_only=True):
+class LlmTuning(_Part, frozen=True, kw_only=True):
     """Merged llm tuning of a command target (unit over document over engine); absent keys are not sent."""
 
     temperature: float | int | UnsetType = UNSET
@@ -85,7 +85,7 @@ class LlmTuning(_Part, kw_only=True):
     enable_thinking: bool | UnsetType = UNSET
 
 
-class LlmEngine(_Part, tag="llm", tag_field="kind", kw_only=True):
+class LlmEngine(_Part, tag="llm", tag_field="kind", frozen=True, kw_only=True):
     """A chat-completions endpoint. ``api_key`` is the NAME of an environment variable, never a value."""
 
     name: str
@@ -93,7 +93,7 @@ class LlmEngine(_Part, tag="llm", tag_field="kind", kw_only=True):
     api_key: str | UnsetType = UNSET
 
 
-class AgentEngine(_Part, tag="agent", tag_field="kind", kw_only=True):
+class AgentEngine(_Part, tag="agent", tag_field="kind", frozen=True, kw_only=True):
     """A coding agent's own command line."""
 
     name: str
@@ -110,7 +110,7 @@ Engine: TypeAlias = LlmEngine | AgentEngine
 # ---- targets --------------------------------------------------------------------------------------------------
 
 
-class CommandTarget(_Part, tag="command", tag_field="kind", kw_only=True):
+class CommandTarget(_Part, tag="command", tag_field="kind", frozen=True, kw_only=True):
     """A prompt for an engine. ``prompt`` is absent for Markdown: the unit's instructions are the prompt.
 
     A judge is a command target without ``ref``, ``prompt`` and ``options``. ``concurrency`` is the engine's width.
@@ -128,7 +128,7 @@ class CommandTarget(_Part, tag="command", tag_field="kind", kw_only=True):
     input_bindings: list[InputBinding]
 
 
-class ExecTarget(_Part, tag="exec", tag_field="kind", kw_only=True):
+class ExecTarget(_Part, tag="exec", tag_field="kind", frozen=True, kw_only=True):
     """A command line, spawned directly from ``command`` (no shell)."""
 
     command: list[str]
@@ -138,7 +138,7 @@ class ExecTarget(_Part, tag="exec", tag_field="kind", kw_only=True):
     input_bindings: list[InputBinding]
 
 
-class ScriptTarget(_Part, tag="script", tag_field="kind", kw_only=True):
+class ScriptTarget(_Part, tag="script", tag_field="kind", frozen=True, kw_only=True):
     """A script whose bytes are embedded."""
 
     ref: str
@@ -150,7 +150,7 @@ class ScriptTarget(_Part, tag="script", tag_field="kind", kw_only=True):
     input_bindings: list[InputBinding]
 
 
-class ChildTarget(_Part, tag="child-workflow", tag_field="kind", kw_only=True):
+class ChildTarget(_Part, tag="child-workflow", tag_field="kind", frozen=True, kw_only=True):
     """A composed workflow with its whole frozen plan."""
 
     ref: str
@@ -168,14 +168,14 @@ Target: TypeAlias = CommandTarget | ExecTarget | ScriptTarget | ChildTarget
 # ---- steps ----------------------------------------------------------------------------------------------------
 
 
-class Retry(_Part, kw_only=True):
+class Retry(_Part, frozen=True, kw_only=True):
     """``max`` extra attempts for the failure reasons in ``on``."""
 
     max: int
     on: list[str]
 
 
-class Unit(_Part, kw_only=True):
+class Unit(_Part, frozen=True, kw_only=True):
     """One dispatch of work. ``timeout_ms`` is milliseconds, ``None`` an explicit "no timeout"."""
 
     target: Target
@@ -188,7 +188,7 @@ class Unit(_Part, kw_only=True):
     timeout_ms: int | None
 
 
-class Map(_Part, kw_only=True):
+class Map(_Part, frozen=True, kw_only=True):
     """Fan-out over a list; the step's ``unit`` is dispatched once per item."""
 
     over: Reference
@@ -196,14 +196,14 @@ class Map(_Part, kw_only=True):
     reducer: Literal["collect", "vote"]
 
 
-class Branch(_Part, kw_only=True):
+class Branch(_Part, frozen=True, kw_only=True):
     """``match`` is compared as text with the routed value."""
 
     match: str | int | float | bool
     step: str
 
 
-class Route(_Part, kw_only=True):
+class Route(_Part, frozen=True, kw_only=True):
     """Forward-only selection of later steps."""
 
     input: Reference
@@ -211,7 +211,7 @@ class Route(_Part, kw_only=True):
     default: str | UnsetType = UNSET
 
 
-class Gate(_Part, kw_only=True):
+class Gate(_Part, frozen=True, kw_only=True):
     """A rubric and the judge that reads it; ``max_loops`` rounds in all."""
 
     rubric: str
@@ -219,7 +219,7 @@ class Gate(_Part, kw_only=True):
     judge: CommandTarget
 
 
-class Step(_Part, kw_only=True):
+class Step(_Part, frozen=True, kw_only=True):
     """One entry of the ordered spine."""
 
     id: str
@@ -236,27 +236,27 @@ class Step(_Part, kw_only=True):
 # ---- the plan -------------------------------------------------------------------------------------------------
 
 
-class Budget(_Part, kw_only=True):
+class Budget(_Part, frozen=True, kw_only=True):
     """Run-lifetime ceilings."""
 
     max_units: int | UnsetType = UNSET
     max_tokens: int | UnsetType = UNSET
 
 
-class Execution(_Part, kw_only=True):
+class Execution(_Part, frozen=True, kw_only=True):
     """``max_concurrency`` is the run's width; ``None``: derive it when the run is published."""
 
     max_concurrency: int | None
 
 
-class Output(_Part, kw_only=True):
+class Output(_Part, frozen=True, kw_only=True):
     """A run-level export."""
 
     from_: Reference = msgspec.field(name="from")
     schema: JsonObject | UnsetType = UNSET
 
 
-class SourceFile(_Part, kw_only=True):
+class SourceFile(_Part, frozen=True, kw_only=True):
     """One file that freezing read: raw bytes' SHA-256 (hex) and size in bytes; ``path`` is bundle-relative."""
 
     ref: str
@@ -265,14 +265,14 @@ class SourceFile(_Part, kw_only=True):
     size: int
 
 
-class Toolchain(_Part, kw_only=True):
+class Toolchain(_Part, frozen=True, kw_only=True):
     """Who lowered the plan."""
 
     name: str
     lowering: int
 
 
-class Provenance(_Part, kw_only=True):
+class Provenance(_Part, frozen=True, kw_only=True):
     """Where a plan came from; part of ``planHash`` only.
 
     ``spans`` maps a source path ("steps.0", "steps.0.section", "steps.0.gate") to
@@ -289,7 +289,7 @@ class Provenance(_Part, kw_only=True):
     spans: dict[str, list[int]]
 
 
-class Plan(_Part, kw_only=True):
+class Plan(_Part, frozen=True, kw_only=True):
     """A frozen plan; see ``akm_schemas.decode`` for reading one and ``akm_schemas.hashing`` for its hashes."""
 
     ir_version: int

@@ -1,0 +1,205 @@
+"""Lines to a body: title, preamble, sections with instructions and gate, by the grammar ``body.lark``.
+
+The scanner classifies lines, the LALR parser orders them, this module cuts the texts. Nothing is judged here: the
+rules are in ``sections.py``. Source: spec 1, section 2.2.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from akmc_grammar.body_scanner import Blocks, Comment, Marker, scan_blocks
+from akmc_grammar.places import Span
+
+GATE = "gate"
+_NEAR_GATES = frozenset({"gate", "gates"})
+
+
+@dataclass(frozen=True, slots=True)
+class GateText:
+    """The gate heading's span, and the rubric below it (``""`` when blank)."""
+
+    span: Span
+    rubric: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One level-2 heading and what is below it.
+
+    ``heading_span`` covers the heading's text (the hashes of one without text), ``span`` the section with its heading.
+    ``near_gates`` are level-3 headings that are almost the marker; ``first_text_line`` is the first line with text.
+    """
+
+    heading: str
+    heading_span: Span
+    instructions: str
+    gate: GateText | None
+    extra_gates: tuple[Span, ...]
+    near_gates: tuple[tuple[str, Span], ...]
+    first_text_line: tuple[str, Span] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body. ``title`` is the first level-1 heading of the preamble; ``top_headings`` all level-1 headings anywhere.
+
+    ``setext`` holds underlined level-2 headings (text, place of the text), ``unspaced`` the lines ``##text`` and
+    ``###text`` (as written, the place of the whole); ``unclosed_fence`` the opening line of a fence at document level
+    that runs to the end; ``comments`` the one-line HTML comments outside code.
+    """
+
+    title: str | None
+    title_span: Span | None
+    preamble: str
+    sections: tuple[Section, ...]
+    setext: tuple[tuple[str, Span], ...]
+    unspaced: tuple[tuple[str, Span], ...]
+    unclosed_fence: Span | None
+    comments: tuple[tuple[str, Span], ...]
+    top_headings: tuple[tuple[str, Span], ...] = ()
+
+
+def read_body(lines: Sequence[str], first_line: int) -> Body:
+    """Read ``lines`` (without their ends); ``first_line`` is the file's number of the first of them."""
+    return _Reader(lines, first_line, scan_blocks(lines)).body()
+
+
+@cache
+def _parser() -> tuple[Any, Any]:
+    """The generated parser and its token class (they carry no types)."""
+    generated: Any = import_module("akmc_grammar._generated.body_parser")
+    return generated.Lark_StandAlone(), generated.Token
+
+
+class _Reader:
+    """Cuts the texts of one body. Line indexes count from 0 here; an end is the line behind the last."""
+
+    def __init__(self, lines: Sequence[str], first_line: int, blocks: Blocks) -> None:
+        self.lines = lines
+        self.first_line = first_line
+        self.blocks = blocks
+        self.markers = {marker.line: marker for marker in blocks.headings}
+        self.near = [marker for marker in blocks.headings if _is_near_gate(marker)]
+        self.near_lines = [marker.line for marker in self.near]
+
+    def body(self) -> Body:
+        preamble, *sections = self._parse()
+        top = [marker for marker in self.blocks.headings if marker.heading.level == 1]
+        starts = [tree.children[0].line for tree in sections]
+        ends = [*starts[1:], len(self.lines)]
+        preamble_end = starts[0] if starts else len(self.lines)
+        title = next((marker for marker in top if marker.line < preamble_end and marker.heading.text), None)
+        fence = self.blocks.unclosed_fence
+        return Body(
+            title=None if title is None else title.heading.text,
+            title_span=None if title is None else self._heading_span(title),
+            preamble=self._text(0, preamble.children[-1].end_line if preamble.children else 0),
+            sections=tuple(self._section(tree, end) for tree, end in zip(sections, ends, strict=False)),
+            setext=tuple(self._setext(start, underline) for start, underline in self.blocks.setext),
+            unspaced=tuple(self._unspaced(marker) for marker in self.blocks.unspaced),
+            unclosed_fence=None if fence is None else self._line_span(fence),
+            comments=tuple(self._comment(comment) for comment in self.blocks.comments),
+            top_headings=tuple((marker.heading.text, self._heading_span(marker)) for marker in top),
+        )
+
+    def _parse(self) -> Any:
+        """The children of the tree: the preamble, then the sections."""
+        parser, token = _parser()
+        interactive = parser.parse_interactive(start="body")
+        for kind, start, end in self._classes():
+            interactive.feed_token(token(kind, "", line=start, end_line=end))
+        return interactive.feed_eof().children
+
+    def _classes(self) -> Iterator[tuple[str, int, int]]:
+        """The terminals of ``body.lark`` as (kind, first line, end)."""
+        position = 0
+        for marker in self.blocks.headings:
+            level = marker.heading.level
+            if level != 2 and not (level == 3 and marker.heading.text == GATE):
+                continue
+            if marker.line > position:
+                yield "TEXT", position, marker.line
+            yield "H2" if level == 2 else "GATE", marker.line, marker.line + 1
+            position = marker.line + 1
+        if position < len(self.lines):
+            yield "TEXT", position, len(self.lines)
+
+    def _section(self, tree: Any, end: int) -> Section:
+        heading_token, _, gate_tree = tree.children
+        start, text_end = heading_token.line, end
+        gate: GateText | None = None
+        extra: tuple[Span, ...] = ()
+        if gate_tree is not None:
+            gate_token, rubric = gate_tree.children
+            text_end = gate_token.line
+            gate = GateText(self._heading_span(self.markers[text_end]), self._text(text_end + 1, end))
+            repeated = (token for token in rubric.children if token.type == "GATE")
+            extra = tuple(self._heading_span(self.markers[token.line]) for token in repeated)
+        near = self.near[bisect_left(self.near_lines, start) : bisect_left(self.near_lines, end)]
+        return Section(
+            heading=self.markers[start].heading.text,
+            heading_span=self._heading_span(self.markers[start]),
+            instructions=self._text(start + 1, text_end),
+            gate=gate,
+            extra_gates=extra,
+            near_gates=tuple((marker.heading.text, self._heading_span(marker)) for marker in near),
+            first_text_line=self._first_text_line(start + 1, end),
+            span=Span(start + self.first_line, 1, end - 1 + self.first_line, len(self.lines[end - 1]) + 1),
+        )
+
+    def _text(self, start: int, end: int) -> str:
+        """The lines byte for byte, without allow comments that have a line of their own and blank lines at the ends."""
+        hidden = self.blocks.allow_lines
+        kept = [line for number, line in enumerate(self.lines[start:end], start) if number not in hidden]
+        first, last = 0, len(kept)
+        while first < last and _is_blank(kept[first]):
+            first += 1
+        while last > first and _is_blank(kept[last - 1]):
+            last -= 1
+        return "\n".join(kept[first:last])
+
+    def _first_text_line(self, start: int, end: int) -> tuple[str, Span] | None:
+        for number in range(start, end):
+            if not _is_blank(self.lines[number]) and number not in self.blocks.allow_lines:
+                return self.lines[number], self._line_span(number)
+        return None
+
+    def _setext(self, start: int, underline: int) -> tuple[str, Span]:
+        text = " ".join(line.strip(" \t") for line in self.lines[start:underline])
+        head, last = self._line_span(start), self._line_span(underline - 1)
+        return text, Span(head.line, head.column, last.end_line, last.end_column)
+
+    def _unspaced(self, marker: Marker) -> tuple[str, Span]:
+        heading = marker.heading
+        return self.lines[marker.line][heading.start : heading.end], self._heading_span(marker)
+
+    def _comment(self, comment: Comment) -> tuple[str, Span]:
+        return comment.text, self._span(comment.line, comment.start, comment.start + len(comment.text))
+
+    def _heading_span(self, marker: Marker) -> Span:
+        return self._span(marker.line, marker.heading.start, marker.heading.end)
+
+    def _line_span(self, number: int) -> Span:
+        """The line without its indentation and blanks at the end."""
+        line = self.lines[number]
+        return self._span(number, len(line) - len(line.lstrip(" \t")), len(line.rstrip(" \t")))
+
+    def _span(self, number: int, start: int, end: int) -> Span:
+        return Span(number + self.first_line, start + 1, number + self.first_line, end + 1)
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip(" \t")
+
+
+def _is_near_gate(marker: Marker) -> bool:
+    """A level-3 heading that differs from the marker by case, plural or a colon only."""
+    text = marker.heading.text
+    return marker.heading.level == 3 and text != GATE and text.rstrip(":.").casefold() in _NEAR_GATES

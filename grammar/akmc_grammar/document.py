@@ -1,0 +1,46 @@
+"""A document: one workflow source after its front end has read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from akmc_grammar.ir import SourceIR
+from akmc_grammar.places import Path, Place, Span
+from akmc_grammar.source import SourceText
+
+
+class Locator(Protocol):
+    """Turns symbolic places of one file into spans."""
+
+    def span(self, place: Place) -> Span:
+        """The span of ``place``; where the path is not there, that of the nearest mapping above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """A suppression comment: ``rules`` as written, on ``line`` (it covers that line and the next)."""
+
+    rules: tuple[str, ...]
+    line: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a front end leaves: the IR (``None`` when nothing could be read), places and suppressions.
+
+    ``poisoned`` holds the IR paths that could not be read: nothing below them is reported again.
+    ``ref`` is the canonical ref (``workflows/x``), empty outside a bundle.
+    """
+
+    source: SourceText
+    ref: str
+    ir: SourceIR | None
+    poisoned: frozenset[Path]
+    locator: Locator
+    allows: tuple[Allow, ...]
+
+    def is_poisoned(self, path: Path) -> bool:
+        """Whether ``path`` or anything above it could not be read."""
+        return any(path[:size] in self.poisoned for size in range(len(path) + 1))

@@ -1,0 +1,313 @@
+"""The checking walk: a YAML node against a shape of the key table.
+
+Before: the YAML was read, duplicate keys and non-JSON values are reported. After: every value of the wrong shape is
+reported once, at its place, and its path is poisoned; what is returned holds only values of the right shape.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from akm_schemas import keys
+from akm_schemas.bounds import PARAM_NAME, TIMEOUT_MS, Bound
+from akm_schemas.canonical import CanonicalError, canonical_bytes
+from akm_schemas.json_types import Json
+from akmc_grammar.diagnostics import Note, Sink
+from akmc_grammar.places import Path, Place
+from akmc_grammar.reference_grammar import parse_duration
+from akmc_grammar.suggest import did_you_mean, listed
+from akmc_grammar.yaml_tree import Bad, Entry, Mapping, Node, Scalar, Sequence, to_json
+
+
+class _Poison:
+    """The result of a value that was reported."""
+
+
+POISON: Final = _Poison()
+Walked = Json | _Poison
+CLIP = 60
+
+
+def quoted(text: str) -> str:
+    """User text in quotes, clipped."""
+    return f'"{text if len(text) <= CLIP else text[: CLIP - 1] + "…"}"'
+
+
+def described(node: Node) -> str:
+    """What was found, for messages."""
+    if isinstance(node, Mapping):
+        return "a mapping"
+    if isinstance(node, Sequence):
+        return "a list"
+    if isinstance(node, Bad):
+        return "an unreadable value"
+    value = node.value
+    if value is None:
+        return "null" if node.text else "nothing"
+    if isinstance(value, bool):
+        return f"the boolean {node.text}"
+    if isinstance(value, int | float):
+        return f"the number {quoted(node.text)[1:-1]}"
+    return f"the string {quoted(value)}"
+
+
+@dataclass
+class Walk:
+    """One walk over one document."""
+
+    file: str
+    sink: Sink
+    poisoned: set[Path] = field(default_factory=set)
+
+    # ---- reporting ----
+
+    def report(self, rule: str, path: Path, message: str, *, key: bool = False, help: str | None = None) -> _Poison:
+        """Report at ``path`` and poison it (a finding at a key poisons the entry)."""
+        self.sink.report(rule, Place(self.file, path, "key" if key else "value"), message, help=help)
+        self.poisoned.add(path)
+        return POISON
+
+    def wrong_type(self, path: Path, expected: str, node: Node, help: str | None = None) -> _Poison:
+        """Report a value of the wrong kind."""
+        return self.report("wrong-type", path, f"expected {expected}, found {described(node)}", help=help)
+
+    # ---- shapes ----
+
+    def value(self, node: Node, shape: keys.Shape, path: Path) -> Walked:
+        """Walk ``node``; ``POISON`` when it was reported."""
+        if isinstance(node, Bad):
+            self.poisoned.add(path)
+            return POISON
+        match shape:
+            case keys.Record():
+                return self.record(node, shape, path)
+            case keys.ListOf():
+                return self.list_of(node, shape, path)
+            case keys.Named():
+                return self.named(node, shape, path)
+            case keys.Schema() | keys.AnyMapping():
+                return self.mapping(node, shape, path)
+            case keys.Anything():
+                return None
+            case _:
+                return self.scalar(node, shape, path)
+
+    def record(self, node: Node, shape: keys.Record, path: Path) -> Walked:
+        """A closed mapping."""
+        if not isinstance(node, Mapping):
+            return self.wrong_type(path, f"a mapping with {listed(key.name for key in shape.keys)}", node)
+        found: dict[str, Json] = {}
+        seen: set[str] = set()
+        for entry in node.entries:
+            name = str(entry.key.value)
+            if name in seen:
+                continue  # a duplicate key is reported by the reader; the first one stands
+            seen.add(name)
+            known = shape.key(name)
+            if known is None:
+                self.unknown_key(entry, shape, path)
+                continue
+            value = self.value(entry.value, known.shape, (*path, name))
+            if not isinstance(value, _Poison):
+                found[name] = value
+        for key in shape.keys:
+            if key.required and key.name not in seen:
+                self.report("missing-key", path, f'{shape.name} lacks the key "{key.name}" ({key.doc})')
+                self.poisoned.discard(path)
+                self.poisoned.add((*path, key.name))
+        return found
+
+    def unknown_key(self, entry: Entry, shape: keys.Record, path: Path) -> None:
+        """Report a key that nothing reads: removed, forbidden, misplaced or misspelt."""
+        name = str(entry.key.value)
+        at = (*path, name)
+        if went := dict(shape.removed).get(name):
+            self.report("removed-key", at, f"{quoted(name)} is no longer a key of {shape.name}", key=True, help=went)
+            return
+        if shape is keys.EXEC and name == "inherit_env":
+            self.report(
+                "inherit-env-forbidden",
+                at,
+                "the whole environment is never handed on",
+                key=True,
+                help='name single variables in "pass_env", or files of variables in "env"',
+            )
+            return
+        allowed = [key.name for key in shape.keys]
+        help = did_you_mean(name, allowed)
+        homes = [home for home in keys.homes_of(name) if home != shape.name]
+        if help is None and homes:
+            help = f'"{name}" is a key of {" and ".join(homes)}: move it there'
+        message = f"unknown key {quoted(name)} in {shape.name}; allowed: {listed(allowed)}"
+        self.report("unknown-key", at, message, key=True, help=help)
+
+    def list_of(self, node: Node, shape: keys.ListOf, path: Path) -> Walked:
+        """A list; unreadable items stay in place as ``None`` so that indexes keep their meaning."""
+        if not isinstance(node, Sequence):
+            if shape.single and isinstance(node, Mapping):
+                single = self.value(node, shape.item, path)
+                return POISON if isinstance(single, _Poison) else [single]
+            return self.no_list(node, shape, path)
+        if shape.bound is not None and not shape.bound.holds(len(node.items)):
+            self.out_of_bounds(path, f"{len(node.items)} {shape.bound.unit}", shape.bound)
+            self.poisoned.discard(path)
+        found: list[Json] = []
+        first: dict[str, int] = {}
+        for index, item in enumerate(node.items):
+            value = self.value(item, shape.item, (*path, index))
+            if shape.unique and isinstance(value, str) and first.setdefault(value, index) != index:
+                place = Place(self.file, (*path, first[value]))
+                self.sink.report(
+                    "invalid-value",
+                    Place(self.file, (*path, index)),
+                    f"{quoted(value)} is listed twice",
+                    notes=[Note("first listed here", place)],
+                )
+            found.append(None if isinstance(value, _Poison) else value)
+        return found
+
+    def no_list(self, node: Node, shape: keys.ListOf, path: Path) -> _Poison:
+        """Report a lone value where a list belongs, and how to write it as one."""
+        if not isinstance(node, Scalar) or not isinstance(node.value, str) or not isinstance(shape.item, keys.Text):
+            return self.wrong_type(path, "a list", node)
+        if shape.text_rule == "wrong-type":
+            return self.wrong_type(path, "a list", node, f"write it as a list: [{node.value}]")
+        simple = re.fullmatch(r"[A-Za-z0-9_@%+=:./^ -]+", node.value) is not None
+        words = ", ".join(node.value.split()) if simple else f"sh, -c, {quoted(node.value)}"
+        return self.report(
+            shape.text_rule,
+            path,
+            f"a command is a list of words, found {described(node)}",
+            help=f"no shell splits it; write [{words}]",
+        )
+
+    def named(self, node: Node, shape: keys.Named, path: Path) -> Walked:
+        """A mapping with author-chosen names."""
+        if not isinstance(node, Mapping):
+            return self.wrong_type(path, "a mapping from names to values", node)
+        names = {str(entry.key.value) for entry in node.entries}
+        if not shape.bound.holds(len(names)):
+            self.out_of_bounds(path, f"{len(names)} {shape.bound.unit}", shape.bound)
+            self.poisoned.discard(path)
+        found: dict[str, Json] = {}
+        for entry in node.entries:
+            name = str(entry.key.value)
+            if name in found:
+                continue
+            legal = re.fullmatch(shape.pattern, name) is not None and len(name) <= PARAM_NAME.high
+            if not legal:
+                self.report(
+                    shape.rule,
+                    (*path, name),
+                    f"{quoted(name)} cannot be a name",
+                    key=True,
+                    help="an ASCII letter or underscore, then letters, digits and underscores; at most 128 characters",
+                )
+            value = self.value(entry.value, shape.value, (*path, name))
+            if legal and not isinstance(value, _Poison):
+                found[name] = value
+        return found
+
+    def mapping(self, node: Node, shape: keys.Schema | keys.AnyMapping, path: Path) -> Walked:
+        """A mapping whose inside is somebody else's business."""
+        if not isinstance(node, Mapping):
+            expected = "a JSON Schema (a mapping)" if isinstance(shape, keys.Schema) else "a mapping"
+            return self.wrong_type(path, expected, node)
+        try:
+            value = to_json(node)
+        except ValueError:  # something inside was reported by the reader
+            self.poisoned.add(path)
+            return POISON
+        size = shape.size if isinstance(shape, keys.AnyMapping) else None
+        if size is not None:
+            try:
+                written = len(canonical_bytes(value))
+            except CanonicalError:  # lone surrogates and the like: reported where they stand
+                written = 0
+            if not size.holds(written):
+                return self.out_of_bounds(path, f"{written} bytes", size)
+        return value
+
+    # ---- scalars ----
+
+    def out_of_bounds(self, path: Path, found: str, bound: Bound) -> _Poison:
+        """Report a number, length or size outside its bound."""
+        return self.report("bound-exceeded", path, f"{bound.name} takes {bound.says()}, found {found}")
+
+    def scalar(self, node: Node, shape: keys.Shape, path: Path) -> Walked:
+        """A scalar shape."""
+        value = node.value if isinstance(node, Scalar) else None
+        match shape:
+            case keys.Text():
+                return self.text(node, shape, path)
+            case keys.ReferenceText():
+                if isinstance(value, str):
+                    return value
+                return self.wrong_type(path, 'a reference such as "steps.<id>.output" or "params.<name>"', node)
+            case keys.Integer():
+                if isinstance(value, float) and value.is_integer():
+                    value = int(value)
+                if not isinstance(value, int) or isinstance(value, bool):
+                    return self.wrong_type(path, "an integer", node)
+                if shape.bound is not None and not shape.bound.holds(value):
+                    return self.out_of_bounds(path, str(value), shape.bound)
+                return value
+            case keys.Number():
+                if not isinstance(value, int | float) or isinstance(value, bool):
+                    return self.wrong_type(path, "a number", node)
+                return value
+            case keys.Boolean():
+                return value if isinstance(value, bool) else self.wrong_type(path, "true or false", node)
+            case keys.MatchValue():
+                if not isinstance(value, str | int | float):
+                    return self.wrong_type(path, "a string, a number or a boolean", node)
+                return value
+            case _:
+                return self.timeout(node, path)
+
+    def text(self, node: Node, shape: keys.Text, path: Path) -> Walked:
+        """A string within its vocabulary, pattern and size."""
+        value = node.value if isinstance(node, Scalar) else None
+        if not isinstance(value, str):
+            numeric = isinstance(node, Scalar) and node.value is not None
+            return self.wrong_type(path, "a string", node, "put it in quotes" if numeric else None)
+        if shape.choices and value not in shape.choices:
+            message = f"{quoted(value)} is not one of {listed(shape.choices)}"
+            return self.report(shape.rule, path, message, help=did_you_mean(value, shape.choices))
+        if shape.pattern is not None and not re.fullmatch(shape.pattern, value):
+            return self.report(shape.rule, path, f"{quoted(value)} is not allowed here", help=shape.hint)
+        if shape.rule == "invalid-engine-name" and value.startswith("akm-"):
+            return self.report(shape.rule, path, f'{quoted(value)}: names that start with "akm-" are reserved')
+        if shape.size is not None:
+            size = len(value.encode("utf-8", "surrogatepass")) if shape.in_bytes else len(value)
+            if not shape.size.holds(size):
+                if shape.rule != "invalid-value":
+                    return self.report(
+                        shape.rule, path, f"{quoted(value)} has {size} characters", help=shape.size.says()
+                    )
+                return self.out_of_bounds(path, f"{size}", shape.size)
+        return value
+
+    def timeout(self, node: Node, path: Path) -> Walked:
+        """A duration in milliseconds, or ``none``."""
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return self.wrong_type(path, 'a duration such as 90s, a count of milliseconds, or "none"', node)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        parsed = parse_duration(str(value)) if not isinstance(value, int | float) else None
+        if isinstance(value, int):
+            parsed = value
+        if parsed is None:
+            shown = node.text if isinstance(node, Scalar) else ""
+            return self.report(
+                "invalid-timeout",
+                path,
+                f"{quoted(shown)} is no duration",
+                help='write digits and one of ms, s, m ("250ms", "90s", "10m"), digits alone for ms, or "none"',
+            )
+        if isinstance(parsed, int) and not TIMEOUT_MS.holds(parsed):
+            return self.out_of_bounds(path, f"{parsed} ms", TIMEOUT_MS)
+        return parsed

@@ -1,0 +1,153 @@
+"""The YAML parser's complaints in an author's words: a place, a message and a help line that helps.
+
+Both parsers word their problems alike enough to be told apart by a piece of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from akmc_grammar.yaml_events import Fault, Mark
+
+_SHOWN: Final = 60
+_KEY_VALUE: Final = re.compile(r"(?P<lead>[ ]*(?:- +)*(?P<key>[^\s:#'\"{}\[\],][^:#]*?): +)(?P<value>\S.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What to report: ``mark`` and ``width`` (code points) of the place, the words, and what to do."""
+
+    mark: Mark
+    width: int
+    message: str
+    help: str
+    rule: str = "invalid-yaml"
+
+
+def explain(fault: Fault, text: str) -> Explanation:
+    """The report for ``fault`` in ``text``."""
+    lines = text.split("\n")
+    context = None if fault.context_mark is None else _inside(fault.context_mark, lines)
+    fault = replace(fault, mark=_inside(fault.mark, lines), context_mark=context)
+    problem, mark = fault.problem, fault.mark
+    here = _at(lines, mark)
+    if problem == "control character":
+        code = f"U+{ord(here):04X}"
+        return Explanation(mark, 1, f"the control character {code} cannot stand in YAML", _control_help(here))
+    if "undefined tag handle" in problem:
+        words = "a tag is refused: values are plain JSON"
+        return Explanation(mark, 1, words, "remove the tag, or quote the value if it is text", "yaml-custom-tag")
+    if "mapping values are not allowed" in problem:
+        return _stray_colon(lines, mark)
+    if "cannot start any token" in problem:
+        return _bad_start(mark, here)
+    if "could not find expected ':'" in problem:
+        return _no_colon(lines, fault)
+    if "unexpected end of stream" in problem and fault.context_mark is not None:
+        quote = _at(lines, fault.context_mark)
+        return Explanation(
+            fault.context_mark, 1, "this quote is never closed", f"close the text with {quote or 'a quote'}"
+        )
+    if fault.context_mark is not None and ("',' or ']'" in problem or "',' or '}'" in problem):
+        return _unclosed_flow(fault, lines)
+    return _by_table(fault, here)
+
+
+def _inside(mark: Mark, lines: list[str]) -> Mark:
+    """``mark``, or the end of the last line with text for one behind it (libyaml closes the text with a line end)."""
+    if mark.line < len(lines) and any(line.strip() for line in lines[mark.line :]):
+        return mark._replace(column=min(mark.column, len(lines[mark.line])))
+    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    return Mark(last, len(lines[last].rstrip()), mark.offset)
+
+
+def _control_help(character: str) -> str:
+    return (
+        f'remove it, or write it escaped in double quotes ("\\x{ord(character):02x}")'
+        if ord(character) < 256
+        else "remove it"
+    )
+
+
+def _at(lines: list[str], mark: Mark) -> str:
+    return lines[mark.line][mark.column : mark.column + 1]
+
+
+def _stray_colon(lines: list[str], mark: Mark) -> Explanation:
+    """``key: some text: more``, or a key that is indented deeper than what it follows."""
+    line = lines[mark.line]
+    match = _KEY_VALUE.fullmatch(line)
+    if match is not None and match.end("lead") <= mark.column:
+        key, value = match["key"], match["value"]
+        quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        fix = f"quote the value: {key}: {quoted}" if len(line) <= 2 * _SHOWN else "quote the value"
+        return Explanation(mark, 1, 'a value that is not quoted cannot contain ": "', fix)
+    return Explanation(
+        mark,
+        1,
+        'found ":" where no key can stand: the line belongs to the value above it',
+        "give the keys of one mapping the same indentation, or quote a text that contains a colon",
+    )
+
+
+def _bad_start(mark: Mark, here: str) -> Explanation:
+    if here == "\t":
+        return Explanation(mark, 1, "found a tab where YAML indents with spaces", "replace the tab by spaces")
+    return Explanation(mark, 1, f'a value cannot begin with "{here}" unless it is quoted', "put the value in quotes")
+
+
+def _no_colon(lines: list[str], fault: Fault) -> Explanation:
+    """A line that should have been ``key: value``; the parser notices only behind it."""
+    mark = fault.context_mark or fault.mark
+    word = lines[mark.line][mark.column :].strip()
+    shown = word if len(word) <= _SHOWN else word[: _SHOWN - 3] + "..."
+    return Explanation(
+        mark, max(len(word), 1), f'found "{shown}", expected "key: value"', 'write ":" and a blank behind the key'
+    )
+
+
+def _unclosed_flow(fault: Fault, lines: list[str]) -> Explanation:
+    """``[1, 2`` or ``{a: 1``: reported where it opens when the text ends or goes on below without the bracket."""
+    opener = fault.context_mark or fault.mark
+    closer = "]" if "']'" in fault.problem else "}"
+    if fault.mark.line != opener.line or not _at(lines, fault.mark):
+        name = "list" if closer == "]" else "mapping"
+        return Explanation(opener, 1, f'this {name} is not closed: no "{closer}" follows', f'close it with "{closer}"')
+    found = f'found "{_at(lines, fault.mark)}", expected "," or "{closer}"'
+    return Explanation(fault.mark, 1, found, f'separate entries by ",", close with "{closer}"')
+
+
+_TABLE: Final = (
+    ("sequence entries are not allowed", 'a list cannot begin here with "-"', "begin the list on a line of its own"),
+    (
+        "unknown escape",
+        "found an unknown escape in a double-quoted text",
+        r"write a backslash as \\, or use single quotes",
+    ),
+    ("escape", "found a faulty escape in a double-quoted text", r"write a backslash as \\, or use single quotes"),
+    ("alphabetic or numeric", "an anchor or alias has no name", "name it, or quote a value that begins with & or *"),
+    ("'-' indicator", 'found a line without "-" among the items of a list', "check the indentation of this line"),
+    ("expected key", "found what is neither a key nor the end of the mapping", "check the indentation and the quotes"),
+    ("<block end>", "found what is neither a key nor the end of the mapping", "check the indentation and the quotes"),
+    ("node content", "a value is missing or begins with a stray character", "remove the character, or quote the value"),
+    ("document start", "found text behind the end of the document", "keep one document per file"),
+    ("directive", "found a faulty directive", "remove the line that begins with %"),
+    ("block scalar", "found a faulty block text head", 'write "|" or ">" alone behind the colon'),
+    ("indentation", "found a wrong indentation", "indent with spaces, more than the line above the block"),
+    ("document indicator", "a quoted text is not closed before the document ends", "close the quote"),
+)
+
+
+def _by_table(fault: Fault, here: str) -> Explanation:
+    """The rest, by a piece of the parser's words."""
+    if not here and "node content" in fault.problem:
+        return Explanation(fault.mark, 0, "the text ends inside a list or mapping", "close every [ and {")
+    said = f"{fault.problem} {fault.context}"
+    for piece, message, help_line in _TABLE:
+        if piece in said:
+            return Explanation(fault.mark, 1 if here else 0, message, help_line)
+    return Explanation(
+        fault.mark, 1 if here else 0, f"not YAML: {fault.problem}", "check the quotes and the indentation"
+    )

@@ -1,0 +1,209 @@
+"""Steps of a YAML workflow: target, fields that belong to it, environment, source IR."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from akm_schemas.json_types import JsonObject
+from akm_schemas.keys import Key, Record, Text
+from akm_schemas.yaml_keys import BUILTIN, ENV_NAME, SHELLS
+from akmc_grammar.diagnostics import Note
+from akmc_grammar.frontmatter_rules import cwd_fault
+from akmc_grammar.ir import Exec, Step, Unit, Uses
+from akmc_grammar.places import Path, Place
+from akmc_grammar.reference_grammar import parse_asset_ref
+from akmc_grammar.run_line import UnsafeToken, read_run, shell_argv
+from akmc_grammar.shape_walk import Walk, quoted
+from akmc_grammar.uses_target import refuse_target
+from akmc_grammar.yaml_tree import Mapping, Node, Scalar, to_json
+
+BUILTIN_WITH = Record(
+    "with",
+    (
+        Key("ref", Text(), "a commands/ ref"),
+        Key("content", Text(), "the prompt itself"),
+        Key("arguments", Text(), "what replaces $ARGUMENTS"),
+    ),
+)
+
+
+def text_of(node: Node | None) -> str | None:
+    """The text of a string scalar."""
+    return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
+
+
+class StepReader:
+    """Reads steps in order and remembers their ids."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.first: dict[str, int] = {}
+
+    def read(self, index: int, node: Node) -> Step:
+        """One walked step."""
+        path: Path = ("steps", index)
+        if not isinstance(node, Mapping):
+            self.walk.poisoned.add(path)
+            return Step(kind="unit", unit=Unit())
+        run, uses = node.get("run"), node.get("uses")
+        if (run is None) == (uses is None):
+            found = "both" if run is not None else "neither"
+            message = f'a step has exactly one of "run" and "uses", found {found}'
+            self.walk.report("step-target-xor", path, message)
+            unit, instructions = Unit(), ""
+        elif run is not None:
+            unit, instructions = self.run_unit(node, run, path)
+        else:
+            unit, instructions = self.uses_unit(node, path)
+        return Step(id=self.identity(node, index), kind="unit", unit=unit, instructions=instructions)
+
+    def identity(self, node: Mapping, index: int) -> str | UnsetType:
+        """The id; a repeated one is reported."""
+        path = ("steps", index, "id")
+        name = text_of(node.get("id"))
+        if name is None or path in self.walk.poisoned:
+            return UNSET
+        earlier = self.first.setdefault(name, index)
+        if earlier == index:
+            return name
+        self.walk.sink.report(
+            "duplicate-step-id",
+            Place(self.walk.file, path),
+            f"a step called {quoted(name)} is declared already",
+            notes=[Note("first declared here", Place(self.walk.file, ("steps", earlier, "id")))],
+        )
+        self.walk.poisoned.add(path)
+        return UNSET
+
+    # ---- run ----
+
+    def run_unit(self, node: Mapping, run: Node, path: Path) -> tuple[Unit, str]:
+        """A command line."""
+        if node.get("with") is not None:
+            message, help = '"with" binds what "uses" names; a run takes no bindings', 'drop "with"'
+            self.walk.report("run-field-conflict", (*path, "with"), message, key=True, help=help)
+        text, shell = text_of(run), node.get("shell")
+        env = self.environment(node.get("env"), path)
+        where = self.directory(node.get("working-directory"), path)
+        if text is None or (*path, "run") in self.walk.poisoned:
+            self.walk.poisoned.add((*path, "unit", "exec"))
+            return Unit(env_literals=env), text or ""
+        words = read_run(text)
+        if isinstance(words, UnsafeToken):
+            place = Place(self.walk.file, (*path, "run"), offset=words.offset, length=words.length)
+            help = 'put the command into a script: "uses: scripts/<name>"'
+            self.walk.sink.report("unsafe-run-token", place, words.message, help=help)
+            self.walk.poisoned |= {(*path, "run"), (*path, "unit", "exec")}
+            return Unit(env_literals=env), text
+        line = text.removesuffix("\n")
+        if shell is not None:
+            name = text_of(shell)
+            if name not in SHELLS:  # reported by the walk
+                self.walk.poisoned.add((*path, "unit", "exec"))
+                return Unit(env_literals=env), line
+            words = shell_argv(name, line)
+        return Unit(exec=Exec(command=words, cwd=where), env_literals=env), line
+
+    def directory(self, node: Node | None, path: Path) -> str | UnsetType:
+        """A relative, contained working directory."""
+        at = (*path, "working-directory")
+        text = text_of(node)
+        if text is None or at in self.walk.poisoned:
+            return UNSET
+        why = cwd_fault(text) or ("has an empty segment" if "" in text.split("/") else None)
+        if why is None:
+            return text
+        help = 'name a directory inside the tree, relative and with forward slashes, such as "src/lib"'
+        self.walk.report("working-directory-escape", at, f"{quoted(text)} {why}", help=help)
+        return UNSET
+
+    def environment(self, node: Node | None, path: Path) -> dict[str, str]:
+        """A scalar map; values are taken as written."""
+        at = (*path, "env")
+        if node is None or at in self.walk.poisoned:
+            return {}
+        if not isinstance(node, Mapping):
+            self.walk.wrong_type(at, "a mapping from variable names to values", node)
+            return {}
+        found: dict[str, str] = {}
+        name_shape = Text(pattern=rf"(?!AKM_){ENV_NAME}", hint="a variable name; AKM_* belongs to the interpreter")
+        for entry in node.entries:
+            name, inside = str(entry.key.value), (*at, str(entry.key.value))
+            if not isinstance(self.walk.text(entry.key, name_shape, inside), str):
+                continue
+            if isinstance(entry.value, Scalar):
+                found.setdefault(name, entry.value.text)
+            else:
+                self.walk.value(entry.value, Text(), inside)
+        return found
+
+    # ---- uses ----
+
+    def uses_unit(self, node: Mapping, path: Path) -> tuple[Unit, str]:
+        """A composed asset."""
+        for name in ("shell", "working-directory"):
+            if node.get(name) is not None:
+                message = f'"{name}" goes with "run"; an asset brings its own'
+                self.walk.report("uses-field-conflict", (*path, name), message, key=True, help=f'drop "{name}"')
+        env = self.environment(node.get("env"), path)
+        at = (*path, "uses")
+        target = text_of(node.get("uses"))
+        if target is None or at in self.walk.poisoned:
+            self.walk.poisoned.add((*path, "unit", "uses"))
+            return Unit(env_literals=env), target or ""
+        if refused := refuse_target(target):
+            self.walk.report(refused.rule, at, refused.message, help=refused.help)
+            self.walk.poisoned.add((*path, "unit", "uses"))
+            return Unit(env_literals=env), target
+        bindings = self.bindings(node.get("with"), path)
+        if target == BUILTIN:
+            self.builtin(node.get("with"), path)
+        return Unit(uses=Uses(ref=target, with_=bindings), env_literals=env), target
+
+    def bindings(self, node: Node | None, path: Path) -> JsonObject | UnsetType:
+        """The authored ``with`` as JSON."""
+        at = (*path, "with")
+        if node is None:
+            return UNSET
+        if not isinstance(node, Mapping):
+            self.walk.wrong_type(at, "a mapping of bindings", node)
+            self.walk.poisoned.add((*path, "unit", "with"))
+            return UNSET
+        try:
+            found = to_json(node)
+        except ValueError:  # a value inside was reported by the reader
+            self.walk.poisoned |= {at, (*path, "unit", "with")}
+            return UNSET
+        return found if isinstance(found, dict) else UNSET
+
+    def builtin(self, node: Node | None, path: Path) -> None:
+        """``akm/command`` takes exactly one of ref and content, and optional arguments."""
+        at = (*path, "with")
+        help = "with: {ref: commands/<name>} or with: {content: …}"
+        if node is None:
+            self.walk.report("missing-key", (*path, "uses"), f'{BUILTIN} needs "with"', help=help)
+            self.walk.poisoned |= {(*path, "unit", "with"), (*path, "unit", "uses")}
+            return
+        faults = len(self.walk.sink.found)
+        self.walk.value(node, BUILTIN_WITH, at)
+        if not isinstance(node, Mapping):
+            return
+        given = [name for name in ("ref", "content") if node.get(name) is not None]
+        if not given:
+            self.walk.report("missing-key", at, f'{BUILTIN} needs "ref" or "content"', help=help)
+        elif len(given) > 1:
+            message = f'{BUILTIN} takes one of "ref" and "content", found both'
+            self.walk.report("uses-field-conflict", (*at, "content"), message, key=True, help=help)
+        ref = text_of(node.get("ref"))
+        parsed = parse_asset_ref(ref) if ref is not None else None
+        if (
+            ref is not None
+            and (parsed is None or parsed.family != "commands")
+            and (*at, "ref") not in self.walk.poisoned
+        ):
+            message = f"{quoted(ref)} is no commands/ ref"
+            self.walk.report(
+                "invalid-value", (*at, "ref"), message, help="name a file under commands/, without its .md"
+            )
+        if len(self.walk.sink.found) > faults:
+            self.walk.poisoned |= {(*path, "unit", "with"), (*path, "unit", "uses")}

@@ -1,0 +1,288 @@
+"""The YAML front end: bytes of ``workflows/x.yml`` to a ``Document``.
+
+Order of work: strict YAML, GitHub expressions, root and triggers, the one job, its steps, source IR. Step places keep
+the path of the source IR, ``("steps", 2, ...)``; the locator knows where the job keeps its steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from akm_schemas.bounds import SCHEDULES, STEPS
+from akm_schemas.keys import ListOf
+from akm_schemas.yaml_keys import EVENTS, RUNNER, YAML_JOB, YAML_ROOT, YAML_STEP
+from akmc_grammar.cron import cron_fault
+from akmc_grammar.diagnostics import Sink
+from akmc_grammar.document import Document
+from akmc_grammar.ir import SourceIR, Step
+from akmc_grammar.markdown import LineLocator, as_list, readable
+from akmc_grammar.places import Path, Place, Span
+from akmc_grammar.shape_walk import Walk
+from akmc_grammar.source import SourceText
+from akmc_grammar.suggest import listed
+from akmc_grammar.suppression import find_allows
+from akmc_grammar.yaml_reader import read_yaml, yaml_comments
+from akmc_grammar.yaml_steps import StepReader
+from akmc_grammar.yaml_tree import Mapping, Node, Scalar, Sequence, YamlTree
+
+_FIELDS: Final[dict[Path, str]] = {
+    ("unit", "exec", "cwd"): "working-directory",
+    ("unit", "exec"): "run",
+    ("unit", "uses"): "uses",
+    ("unit", "with"): "with",
+    ("unit", "env"): "env",
+}
+
+
+@dataclass(frozen=True)
+class JobLocator:
+    """Places of a YAML workflow: ``("steps", ...)`` lies in the job, dispatch fields under their YAML names."""
+
+    tree: YamlTree
+    job: str
+
+    def span(self, place: Place) -> Span:
+        """See ``document.Locator``."""
+        if place.span is None and place.path[:1] == ("steps",):
+            path = ("jobs", self.job, *self.field(place.path))
+            place = Place(place.file, path, place.part, place.occurrence, place.offset, place.length)
+        return self.tree.span(place)
+
+    def field(self, path: Path) -> Path:
+        """The path inside the job."""
+        head, rest = path[:2], path[2:]
+        if rest == ("instructions",):
+            step = self.tree.root
+            for name in ("jobs", self.job, "steps"):
+                step = step.get(name) if isinstance(step, Mapping) else None
+            index = path[1]
+            here = step.items[index] if isinstance(step, Sequence) and isinstance(index, int) else None
+            return (*head, "run" if isinstance(here, Mapping) and here.get("run") is not None else "uses")
+        for prefix, name in _FIELDS.items():
+            if rest[: len(prefix)] == prefix:
+                tail = () if name == "run" else rest[len(prefix) :]
+                return (*head, name, *tail)
+        return path
+
+
+def read_yaml_workflow(source: SourceText, *, ref: str, sink: Sink) -> Document:
+    """Read a GitHub-shaped YAML workflow.
+
+    Args:
+        source: the file as it was read.
+        ref: its canonical ref, empty outside a bundle.
+        sink: where findings go.
+    """
+    if not readable(source, sink) or source.text is None:
+        return Document(source, ref, None, frozenset({()}), LineLocator(), ())
+    root = read_yaml(source.text, file=source.name, sink=sink, first_line=1, dialect="strict")
+    allows = find_allows(yaml_comments(source.text, first_line=1), ())
+    if root is None and sink.has_errors:
+        return Document(source, ref, None, frozenset({()}), LineLocator(), allows)
+    tree = YamlTree(root)
+    if program := superseded(root):
+        place = Place(source.name, ("version",), "key")
+        sink.report(
+            "superseded-format",
+            place,
+            f"this is a YAML workflow program, version {program}",
+            help=f"akmc migrate {source.name}",
+        )
+        return Document(source, ref, None, frozenset({()}), tree, allows)
+    reader = WorkflowReader(source, Walk(source.name, sink), root or Mapping((), Span(1, 1, 1, 1)), tree)
+    built = reader.read()
+    poisoned = frozenset(reader.walk.poisoned) if built is not None else frozenset({()})
+    return Document(source, ref, built, poisoned, reader.locator, allows)
+
+
+def superseded(root: Node | None) -> str | None:
+    """The version of a superseded YAML program, or ``None``."""
+    version = root.get("version") if isinstance(root, Mapping) else None
+    if isinstance(root, Mapping) and isinstance(version, Scalar) and root.get("steps") is not None:
+        return version.text
+    return None
+
+
+class WorkflowReader:
+    """One YAML workflow."""
+
+    def __init__(self, source: SourceText, walk: Walk, root: Node, tree: YamlTree) -> None:
+        self.source = source
+        self.walk = walk
+        self.root = root
+        self.tree = tree
+        self.locator: YamlTree | JobLocator = tree
+
+    def read(self) -> SourceIR | None:
+        """Everything that could be read; ``None`` when no job could be picked."""
+        refuse_expressions(self.walk, self.root, ())
+        if not isinstance(self.walk.value(self.root, YAML_ROOT, ()), dict) or not isinstance(self.root, Mapping):
+            return None
+        schedule = self.triggers(self.root.get("on"))
+        job = self.the_job(self.root.get("jobs"))
+        name = self.root.get("name")
+        title = name.value if isinstance(name, Scalar) and isinstance(name.value, str) else ""
+        if job is None:
+            return None
+        steps = self.steps(*job)
+        spans = {
+            f"steps.{i}": as_list(self.locator.span(Place(self.walk.file, ("steps", i)))) for i in range(len(steps))
+        }
+        return SourceIR(source_format="github-yaml", title=title, steps=steps, schedule=schedule, spans=spans)
+
+    # ---- on ----
+
+    def triggers(self, on: Node | None) -> list[str]:
+        """Check ``on``; the cron lines."""
+        if on is None or ("on",) in self.walk.poisoned:
+            return []
+        if not isinstance(on, Mapping):
+            self.walk.wrong_type(("on",), f"a mapping with {listed(EVENTS)}", on)
+            return []
+        if not on.entries:
+            self.walk.report("bound-exceeded", ("on",), f"on names at least one of {listed(EVENTS)}, found none")
+        lines: list[str] = []
+        for entry in on.entries:
+            event, path = str(entry.key.value), ("on", str(entry.key.value))
+            if event == "schedule":
+                lines = self.schedule(entry.value)
+            elif event == "workflow_dispatch":
+                self.dispatch(entry.value)
+            elif path not in self.walk.poisoned:
+                message = f'nothing here listens to "{event}"; allowed: {listed(EVENTS)}'
+                help = "start the run from the service's own automation, with akm-run"
+                self.walk.report("unsupported-service-event", path, message, key=True, help=help)
+        return lines
+
+    def dispatch(self, node: Node) -> None:
+        """``workflow_dispatch`` is null or an empty mapping."""
+        path = ("on", "workflow_dispatch")
+        if isinstance(node, Scalar) and node.value is None:
+            return
+        if not isinstance(node, Mapping):
+            self.walk.wrong_type(path, "nothing or an empty mapping", node)
+            return
+        for entry in node.entries:
+            if entry.key.value == "inputs":
+                help = "write the workflow in Markdown: its params are what inputs would be"
+                message = "a YAML workflow takes no inputs"
+                at = (*path, "inputs")
+                self.walk.report("workflow-dispatch-inputs-unsupported", at, message, key=True, help=help)
+            else:
+                message = f'unknown key "{entry.key.value}" in workflow_dispatch; allowed: (none)'
+                self.walk.report("unknown-key", (*path, str(entry.key.value)), message, key=True)
+
+    def schedule(self, node: Node) -> list[str]:
+        """A list of exactly ``{cron}`` entries."""
+        path: Path = ("on", "schedule")
+        if not isinstance(node, Sequence):
+            self.walk.wrong_type(path, 'a list of {cron: "…"}', node)
+            return []
+        if not SCHEDULES.holds(len(node.items)):
+            self.walk.out_of_bounds(path, f"{len(node.items)} schedules", SCHEDULES)
+        lines = []
+        for index, item in enumerate(node.items):
+            at = (*path, index)
+            if not isinstance(item, Mapping):
+                self.walk.wrong_type(at, 'a mapping {cron: "…"}', item)
+                continue
+            for entry in item.entries:
+                if entry.key.value != "cron":
+                    message = f'unknown key "{entry.key.value}" in schedule; allowed: "cron"'
+                    self.walk.report("unknown-key", (*at, str(entry.key.value)), message, key=True)
+            cron = item.get("cron")
+            if cron is None:
+                self.walk.report("missing-key", at, 'schedule lacks the key "cron"')
+            elif line := check_cron(self.walk, cron, (*at, "cron")):
+                lines.append(line)
+        return lines
+
+    # ---- jobs ----
+
+    def the_job(self, jobs: Node | None) -> tuple[str, Mapping] | None:
+        """The one job, walked; ``None`` after a report."""
+        split = "split the workflow and compose the parts with uses: workflows/<ref>"
+        if jobs is None or ("jobs",) in self.walk.poisoned:
+            return None
+        if not isinstance(jobs, Mapping):
+            self.walk.wrong_type(("jobs",), "a mapping with one job", jobs)
+            return None
+        names = list(dict.fromkeys(str(entry.key.value) for entry in jobs.entries))
+        if len(names) != 1:
+            at, key = (("jobs", names[1]), True) if names else (("jobs",), False)
+            message = f"a workflow has exactly one job, found {len(names)}"
+            self.walk.report("multi-job-unsupported", at, message, key=key, help=split)
+            return None
+        name = names[0]
+        job = jobs.get(name)
+        self.locator = JobLocator(self.tree, name)
+        path: Path = ("jobs", name)
+        assert job is not None
+        self.walk.value(job, YAML_JOB, path)
+        if not isinstance(job, Mapping):
+            return None
+        needs, runner = job.get("needs"), job.get("runs-on")
+        if needs is not None and not (isinstance(needs, Sequence) and not needs.items):
+            message = "there is one job, so nothing can be needed; needs stays empty"
+            self.walk.report("multi-job-unsupported", (*path, "needs"), message, help=split)
+        if runner is not None and not is_self_hosted(runner):
+            message = f"the runner is always [{RUNNER}]: the machine that akm-run is started on"
+            self.walk.report("unsupported-runner", (*path, "runs-on"), message, help=f"runs-on: [{RUNNER}]")
+        return name, job
+
+    def steps(self, name: str, job: Mapping) -> list[Step]:
+        """The steps of the job, in order; what could not be read stays as an empty unit."""
+        node = job.get("steps")
+        if node is None or ("jobs", name, "steps") in self.walk.poisoned:
+            self.walk.poisoned.add(("steps",))
+            return []
+        self.walk.value(node, ListOf(YAML_STEP, STEPS), ("steps",))
+        if not isinstance(node, Sequence):
+            return []
+        reader = StepReader(self.walk)
+        return [reader.read(index, step) for index, step in enumerate(node.items)]
+
+
+def is_self_hosted(node: Node) -> bool:
+    """Exactly ``[self-hosted]``."""
+    return isinstance(node, Sequence) and [getattr(item, "value", None) for item in node.items] == [RUNNER]
+
+
+def check_cron(walk: Walk, node: Node, path: Path) -> str | None:
+    """A cron text; reports and returns ``None`` otherwise."""
+    if path in walk.poisoned:
+        return None
+    if not isinstance(node, Scalar) or not isinstance(node.value, str):
+        walk.wrong_type(path, "a cron text in quotes", node)
+        return None
+    if fault := cron_fault(node.value):
+        help = 'minute hour day month weekday, such as "30 6 * * 1-5"'
+        walk.report("invalid-cron", path, f'"{node.value}" is no schedule: {fault}', help=help)
+        return None
+    return " ".join(node.value.split())
+
+
+def refuse_expressions(walk: Walk, root: Node, path: Path) -> None:
+    """Report every ``${{`` in keys and scalars, and poison the value."""
+    stack: list[tuple[Path, Node]] = [(path, root)]
+    while stack:
+        at, node = stack.pop()
+        if isinstance(node, Scalar) and "${{" in node.text:
+            report_expression(walk, at, key=False)
+        elif isinstance(node, Sequence):
+            stack.extend(((*at, index), item) for index, item in enumerate(node.items))
+        elif isinstance(node, Mapping):
+            for entry in node.entries:
+                inside = (*at, str(entry.key.value))
+                if "${{" in entry.key.text:
+                    report_expression(walk, inside, key=True)
+                stack.append((inside, entry.value))
+
+
+def report_expression(walk: Walk, path: Path, *, key: bool) -> None:
+    """Report one GitHub expression; step paths are poisoned under their IR path too."""
+    help = "write the value itself; values of other steps come in through with: {name: {from: steps.<id>.output}}"
+    walk.report("unsupported-github-expression", path, "no expression is evaluated here", key=key, help=help)
+    if path[:1] == ("jobs",) and path[2:3] == ("steps",):
+        walk.poisoned.add(path[2:])

@@ -1,0 +1,72 @@
+"""Fixtures that run the two programs as a person would."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+# The strategies of the fuzz targets serve the property tests too.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run_program(tmp_path: pathlib.Path) -> Run:
+    """``run_program("akmc", "check", ...)``: a real process in ``tmp_path`` with an empty home; output captured."""
+    beside = pathlib.Path(sys.executable).parent
+    path = f"{beside}{os.pathsep}{os.environ.get('PATH', '')}"
+    home = tmp_path / ".home"
+    home.mkdir(exist_ok=True)
+    base = {"PATH": path, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "NO_COLOR": "1"}
+
+    def run(
+        name: str,
+        *words: str,
+        stdin: str = "",
+        env: dict[str, str] | None = None,
+        cwd: pathlib.Path | None = None,
+        expect: int | None = 0,
+    ) -> subprocess.CompletedProcess[str]:
+        module = {"akmc": "akmc", "akm-run": "akm_run"}.get(name)
+        argv = [sys.executable, "-m", module, *words] if module else [name, *words]
+        done = subprocess.run(
+            argv, cwd=cwd or tmp_path, input=stdin, capture_output=True, text=True, env={**base, **(env or {})}
+        )
+        assert "Traceback (most recent call last)" not in done.stderr + done.stdout
+        if expect is not None:
+            assert done.returncode == expect, done.stderr + done.stdout
+        return done
+
+    return run
+
+
+@pytest.fixture
+def bundle(tmp_path: pathlib.Path) -> Callable[[dict[str, str]], pathlib.Path]:
+    """``bundle({"workflows/a.md": text})``: files written under ``tmp_path``."""
+
+    def write(files: dict[str, str]) -> pathlib.Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def copy_tree(tmp_path: pathlib.Path) -> Callable[[pathlib.Path], pathlib.Path]:
+    """A folder's content copied to ``tmp_path``, writable."""
+
+    def copy(source: pathlib.Path) -> pathlib.Path:
+        shutil.copytree(source, tmp_path, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        return tmp_path
+
+    return copy
