@@ -1,0 +1,1 @@
+"""The compiler's command line: commands, rendering, sessions, semantic diff."""

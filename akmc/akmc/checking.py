@@ -1,0 +1,112 @@
+"""What ``akmc check`` does: collect, mend, check, show, and choose the exit status."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from akmc.console import err, out, read_stdin, wants_color
+from akmc.faults import CONFIG, FOUND, INTERNAL, OK, USAGE, CommandFault
+from akmc.progress import Progress
+from akmc.render import render_report
+from akmc.render.escape import visible
+from akmc.render.finding import Report
+from akmc.session.selection import Selection
+from akmc.session.session import Checked, Session
+from akmc.session.store import FileStore
+from akmc.session.targets import Collector, Targets, bundle_option
+
+STDIN = "-"
+STDIN_NAME = "workflows/stdin.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """The options of ``akmc check`` as written; ``paths`` empty: the bundle around the working directory."""
+
+    paths: tuple[str, ...] = ()
+    strict: bool = False
+    freeze: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fix: bool = False
+    format_name: str = "text"
+    stdin_filename: str | None = None
+    bundle: Path | None = None
+    config: Path | None = None
+
+
+def run_check(options: CheckOptions) -> int:
+    """Check, print, and return the exit status."""
+    selection = Selection.of(options.select, options.ignore)
+    session = Session(FileStore(), config_file=options.config, freeze=options.freeze)
+    targets = collect(session.store, options)
+    fixed = 0
+    if options.fix:
+        from akmc.fix.run import fix_targets
+
+        result = fix_targets(session, targets, selection)
+        targets, fixed = result.targets, result.applied
+    progress = Progress()
+    try:
+        checked = session.check(targets, progress)
+    finally:
+        progress.close()
+    findings = tuple(finding for finding in checked.findings if selection.keeps(finding))
+    report = Report(findings, checked.paths, fixed, options.strict)
+    out(render_report(report, options.format_name, color=wants_color(sys.stdout)))
+    for problem in targets.problems:
+        if not problem.fatal:
+            err(f"akmc: {visible(problem.message)}")
+    err(summary(report))
+    return _status(report, checked)
+
+
+def collect(store: FileStore, options: CheckOptions) -> Targets:
+    """The targets of the paths; ``-`` among them is standard input under ``--stdin-filename``."""
+    collector = Collector(store, bundle_option(options.bundle))
+    if STDIN not in options.paths:
+        if options.stdin_filename is not None:
+            raise CommandFault('--stdin-filename goes with the path "-"', help='add "-"')
+        return collector.collect(options.paths)
+    if options.fix:
+        raise CommandFault("--fix cannot change standard input", help="name the file instead")
+    name = options.stdin_filename or STDIN_NAME
+    store.put(Path(name), read_stdin())
+    collector.text(name)
+    others = [path for path in options.paths if path != STDIN]
+    return collector.collect(others) if others else collector.result()
+
+
+def summary(report: Report) -> str:
+    """The totals in one line."""
+    counts = [
+        _counted(report.count(severity), severity)
+        for severity in ("error", "warning", "note")
+        if report.count(severity)
+    ]
+    fixed = [f"{report.fixed} fixed"] if report.fixed else []
+    fixable = sum(finding.fixable for finding in report.findings)
+    hint = f" ({fixable} fixable with --fix)" if fixable else ""
+    return f"{_counted(len(report.paths), 'file')} checked: {', '.join([*counts, *fixed]) or 'no findings'}{hint}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _status(report: Report, checked: Checked) -> int:
+    """Say what went wrong besides findings; the gravest of it is the exit status."""
+    for problem in (*checked.problems, *checked.config_errors):
+        err(f"akmc: {visible(problem)}")
+    if checked.crashes:
+        from akmc.crash import say_crashes
+
+        say_crashes(checked.crashes)
+        return INTERNAL
+    if checked.config_errors:
+        return CONFIG
+    if checked.problems:
+        return USAGE
+    return FOUND if report.failed else OK

@@ -1,0 +1,86 @@
+"""Writing files: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from akmc.faults import CommandFault
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path`` by a temporary file in the same directory, fsync and rename.
+
+    A reader sees the old bytes or the new ones. A symlink at ``path`` stays, and the file it names is replaced, as
+    ``>`` would do; the temporary file is opened exclusively under an unguessable name, so that no prepared link is
+    followed. A device or a pipe (``/dev/null``, ``/dev/stdout``) is written to, never replaced. An existing file
+    keeps its mode.
+
+    Raises:
+        CommandFault: when it cannot be written; nothing has changed then.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        mode = _mode(path)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise CommandFault(f'cannot write "{path}": it is a directory', help="name a file")
+        if mode is not None and not stat.S_ISREG(mode):
+            with path.open("wb") as file:
+                file.write(data)
+            return
+        _replace(target, data, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+    except OSError as error:
+        raise CommandFault(f'cannot write "{path}": {error.strerror or error}', help="nothing was written") from error
+
+
+def create_exclusively(path: Path, data: bytes) -> None:
+    """Write a new file; raises ``FileExistsError`` when something is there already, a dangling symlink included."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        file.write(data)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(target: Path, data: bytes, mode: int) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_directory(target.parent)
+
+
+def _sync_directory(folder: Path) -> None:
+    """Make the rename durable; some file systems cannot, and the bytes themselves are safe already."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

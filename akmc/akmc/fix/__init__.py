@@ -1,0 +1,1 @@
+"""Safe fixes: byte for byte elsewhere, in one run."""

@@ -1,0 +1,109 @@
+"""``--fix``: mend, read again, until nothing more can be mended; then write each changed file once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from akmc.faults import CommandFault
+from akmc.files import write_atomically
+from akmc.fix.edits import mend
+from akmc.render.finding import Finding
+from akmc.session.front_ends import Unsupported
+from akmc.session.selection import Selection
+from akmc.session.session import Session
+from akmc.session.store import FileStore, read_regular
+from akmc.session.targets import Problem, Target, Targets
+
+ROUNDS = 20  # a fix can uncover another; one that never settles is cut off here
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The targets after fixing (a renamed file has another path), and how many fixes were applied."""
+
+    targets: Targets
+    applied: int
+
+
+def fix_targets(session: Session, targets: Targets, selection: Selection) -> Fixed:
+    """Apply the safe fixes of every finding that ``selection`` keeps and no comment allows."""
+    mended: list[Target] = []
+    problems = list(targets.problems)
+    applied = 0
+    for target in targets.targets:
+        try:
+            after, count = _fix(session, target, selection)
+        except CommandFault as fault:
+            after, count = target, 0
+            problems.append(Problem(fault.message))
+        mended.append(after)
+        applied += count
+    return Fixed(replace(targets, targets=tuple(mended), problems=tuple(problems)), applied)
+
+
+def _fix(session: Session, target: Target, selection: Selection) -> tuple[Target, int]:
+    store = session.store
+    applied = 0
+    if not target.recognised:
+        target, applied = _rename(store, target, _fixable(session, target, selection))
+    try:
+        original = store.read(target.path)
+    except OSError:  # the check that follows says so
+        return target, applied
+    settled = 0
+    for _ in range(ROUNDS):
+        source = store.read(target.path)
+        fixes = [finding.fix for finding in _fixable(session, target, selection) if finding.fix is not None]
+        result = mend(source, fixes)
+        if result.applied == 0:
+            break
+        settled += result.applied
+        store.put(target.path, result.raw)
+    if settled:
+        _write(store, target, original.raw)
+    return target, applied + settled
+
+
+def _fixable(session: Session, target: Target, selection: Selection) -> Sequence[Finding]:
+    try:
+        analysis = session.analyse(target)
+    except Unsupported:
+        return ()
+    name = session.store.name(target.path)
+    found = session.resolve(analysis.diagnostics, analysis.document)
+    kept = [finding for finding in found if finding.path == name and finding.fixable and selection.keeps(finding)]
+    return sorted(kept, key=lambda finding: finding.sort_key)
+
+
+def _rename(store: FileStore, target: Target, findings: Sequence[Finding]) -> tuple[Target, int]:
+    """Give an unrecognised file the name that its finding proposes."""
+    new_name = next((finding.fix.rename for finding in findings if finding.fix and finding.fix.rename), None)
+    if new_name is None:
+        return target, 0
+    new_path = target.path.with_name(Path(new_name).name)
+    if os.path.lexists(new_path):
+        raise CommandFault(f'cannot rename "{store.name(target.path)}": "{new_name}" is there already')
+    try:
+        target.path.rename(new_path)
+    except OSError as error:
+        raise CommandFault(f'cannot rename "{store.name(target.path)}": {error.strerror or error}') from error
+    store.announce(new_path, new_name)
+    return replace(target, path=new_path, recognised=True), 1
+
+
+def _write(store: FileStore, target: Target, original: bytes) -> None:
+    """Write the mended text, unless somebody else wrote the file meanwhile; on failure the old text counts again."""
+    raw = store.read(target.path).raw
+    try:
+        if read_regular(target.path) != original:
+            raise CommandFault(f'"{store.name(target.path)}" changed while it was mended; run the fix again')
+        write_atomically(target.path, raw)
+    except OSError as error:
+        store.put(target.path, original)
+        raise CommandFault(f'cannot read "{store.name(target.path)}": {error.strerror or error}') from error
+    except CommandFault:
+        store.put(target.path, original)
+        raise

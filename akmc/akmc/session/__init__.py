@@ -1,0 +1,1 @@
+"""Sessions: files read once, checked documents, frozen plans."""

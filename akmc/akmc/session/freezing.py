@@ -1,0 +1,152 @@
+"""One way to a plan, for every command that takes a plan or a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from akm_schemas.plan import Plan
+from akmc.console import read_stdin
+from akmc.faults import CONFIG, INTERNAL, OK, USAGE, CommandFault
+from akmc.render.finding import Finding
+from akmc.session.front_ends import Unsupported
+from akmc.session.resolving import in_order
+from akmc.session.session import Analysis, Session
+from akmc.session.store import FileStore
+from akmc.session.targets import Collector, Target, bundle_option
+from akmc_passes.contract import PassCrash
+
+if TYPE_CHECKING:
+    from akmc_passes.pipeline import Timing
+
+SOURCE_SUFFIXES = (".md", ".yml", ".yaml")
+STDIN = "-"
+# Errors that no edit of the source mends: the config lacks something (spec 2, section 3; spec 1, section 2.5).
+CONFIG_RULES = frozenset({"no-engine", "no-judge-engine", "model-alias-gap", "config-too-large"})
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """A plan, or why there is none.
+
+    ``findings`` are those of a source, warnings included; a plan file has none. ``analysis`` is there for a source.
+    """
+
+    plan: Plan | None
+    findings: tuple[Finding, ...] = ()
+    crashes: tuple[PassCrash, ...] = ()
+    analysis: Analysis | None = None
+
+    @property
+    def status(self) -> int:
+        """Exit status of a command that needs the plan: 0, 2 (source), 78 (config) or 70 (a bug of ours)."""
+        if self.crashes:
+            return INTERNAL
+        errors = [finding for finding in self.findings if finding.rule.severity == "error"]
+        if not errors:
+            return OK if self.plan is not None else USAGE
+        return CONFIG if all(finding.rule.name in CONFIG_RULES for finding in errors) else USAGE
+
+
+def plan_of(spec: str, *, config: Path | None = None, bundle: Path | None = None) -> PlanResult:
+    """The plan that ``spec`` names: a plan file (``-``: standard input), or a source, which is compiled.
+
+    Raises:
+        CommandFault: 2 for a path that makes no sense or a file that is no intact plan, 78 for a faulty config.
+    """
+    if is_source(spec):
+        return compile_source(spec, config=config, bundle=bundle)
+    return PlanResult(read_plan(spec))
+
+
+def is_source(spec: str) -> bool:
+    """Whether ``spec`` names a source (by its extension) rather than a plan."""
+    return spec != STDIN and Path(spec).suffix in SOURCE_SUFFIXES
+
+
+def plan_bytes(spec: str) -> bytes:
+    """The bytes of a plan file, or of standard input for ``-``; a pipe such as a shell's ``<(...)`` is read too."""
+    if spec == STDIN:
+        return read_stdin()
+    try:
+        return Path(spec).read_bytes()
+    except FileNotFoundError as error:
+        raise CommandFault(f'there is no file "{spec}"') from error
+    except OSError as error:
+        raise CommandFault(f'cannot read "{spec}": {error.strerror or error}') from error
+
+
+def read_plan(spec: str, *, status: int = USAGE) -> Plan:
+    """Decode a plan file; a broken one is a fault with exit ``status`` that names the part."""
+    from akm_schemas.decode import PlanError, decode_plan
+
+    try:
+        return decode_plan(plan_bytes(spec))
+    except PlanError as error:
+        where = f"{error.path}: " if error.path else ""
+        hint = {
+            "integrity": "the plan was changed after it was frozen; compile its source again",
+            "version": "compile the source again with this version, or upgrade akmc",
+        }.get(error.kind, "is it a plan that akmc compile wrote?")
+        raise CommandFault(f'"{spec}": {where}{error.message}', status=status, help=hint) from error
+
+
+def compile_source(
+    spec: str,
+    *,
+    config: Path | None = None,
+    bundle: Path | None = None,
+    stdin_name: str | None = None,
+    form: Literal["source-ir", "resolved", "plan"] = "plan",
+    stop_after: str | None = None,
+    timings: list[Timing] | None = None,
+) -> PlanResult:
+    """Freeze the source at ``spec`` (``-`` with ``stdin_name``: standard input under that name).
+
+    ``form`` is how far to go: ``source-ir`` runs the front end alone and ``resolved`` leaves engines open, so that
+    both work without a config.
+    Nothing is published here: ``changed_sources`` says at the last moment whether what was read still stands.
+    """
+    session = Session(FileStore(), config_file=config, freeze=form == "plan")
+    target = _target(spec, session, bundle, stdin_name)
+    try:
+        front_end_only = form == "source-ir"
+        analysis = session.analyse(target, front_end_only=front_end_only, stop_after=stop_after, timings=timings)
+    except Unsupported as reason:
+        raise CommandFault(f'"{spec}": {reason}') from reason
+    if form != "source-ir" and (errors := session.config_errors()):
+        raise CommandFault("; ".join(errors), status=CONFIG, help="mend the config, or name another with --config")
+    findings = in_order(session.resolve(analysis.diagnostics, analysis.document))
+    failed = any(finding.rule.severity == "error" for finding in findings)
+    program = analysis.program
+    plan = None if failed or program is None or analysis.context.crashes else program.plan
+    return PlanResult(plan, findings, tuple(analysis.context.crashes), analysis)
+
+
+def _target(spec: str, session: Session, bundle: Path | None, stdin_name: str | None) -> Target:
+    collector = Collector(session.store, bundle_option(bundle))
+    if spec == STDIN:
+        name = stdin_name or "workflows/stdin.md"
+        session.store.put(Path(name), read_stdin())
+        target = collector.text(name)
+        targets: Sequence[Target] = () if target is None else (target,)
+        problems = tuple(collector.problems)
+    else:
+        if spec and Path(spec).is_dir():
+            raise CommandFault(f'"{spec}" is a directory', help="name one workflow")
+        found = collector.collect([spec])
+        targets, problems = found.targets, found.problems
+    if problems:
+        raise CommandFault(problems[0].message)
+    if not targets:
+        raise CommandFault(f'"{spec}" is no workflow')
+    return targets[0]
+
+
+def changed_sources(analysis: Analysis) -> tuple[str, ...]:
+    """Files of the read set that no longer hold what was read, as shown, sorted."""
+    store = analysis.context.store
+    assert isinstance(store, FileStore)
+    return store.changed()

@@ -1,0 +1,100 @@
+"""The source store: each file is read and hashed once in a session."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from akmc_grammar.source import SourceText
+
+
+class NotAFile(OSError):
+    """What is there is a directory, a pipe or a device: reading it could block, and it is no source."""
+
+
+class FileStore:
+    """Reads files (``akmc_passes.contract.SourceStore``); one object per path for the whole session.
+
+    A path is known by its absolute form. The name that a person sees is the one under which the path was announced,
+    else the path relative to the working directory. Texts that are not (or not yet) on disk, such as standard input
+    or a mended file, stand in for the file of their path.
+    """
+
+    def __init__(self, working_directory: Path | None = None) -> None:
+        self.working_directory = working_directory or Path.cwd()
+        self._sources: dict[Path, SourceText] = {}
+        self._names: dict[Path, str] = {}
+        self._texts: dict[Path, bytes] = {}
+        self._by_name: dict[str, SourceText] = {}
+
+    def key(self, path: Path) -> Path:
+        """The absolute form of ``path``, symlinks left alone."""
+        return Path(os.path.normpath(self.working_directory / path))
+
+    def announce(self, path: Path, name: str) -> None:
+        """Show ``path`` to people as ``name``; the first name stays."""
+        self._names.setdefault(self.key(path), name)
+
+    def put(self, path: Path, raw: bytes) -> None:
+        """Let ``raw`` stand in for the file at ``path``."""
+        key = self.key(path)
+        self._texts[key] = raw
+        self._sources.pop(key, None)
+
+    def name(self, path: Path) -> str:
+        """How ``path`` is shown."""
+        key = self.key(path)
+        if key not in self._names:
+            relative = os.path.relpath(key, self.working_directory)
+            self._names[key] = relative.replace(os.sep, "/")
+        return self._names[key]
+
+    def read(self, path: Path) -> SourceText:
+        """The text of ``path``; raises ``OSError`` as ``Path.read_bytes`` does, and for what is no regular file."""
+        key = self.key(path)
+        if key not in self._sources:
+            raw = self._texts[key] if key in self._texts else read_regular(key)
+            source = self._sources[key] = SourceText.of(self.name(key), raw)
+            self._by_name[source.name] = source
+        return self._sources[key]
+
+    @property
+    def by_name(self) -> Mapping[str, SourceText]:
+        """Every file read so far, by the name that people see."""
+        return MappingProxyType(self._by_name)
+
+    def exists(self, path: Path) -> bool:
+        """Whether a regular file is there, or a text stands in for it."""
+        key = self.key(path)
+        return key in self._texts or key.is_file()
+
+    def changed(self) -> tuple[str, ...]:
+        """The files, as shown and sorted, that no longer hold the bytes that were read (or are gone)."""
+        return tuple(sorted(source.name for key, source in self._sources.items() if not self._stands(key, source)))
+
+    def _stands(self, key: Path, source: SourceText) -> bool:
+        if key in self._texts:
+            return True
+        try:
+            return read_regular(key) == source.raw
+        except OSError:
+            return False
+
+    def read_set(self) -> Mapping[Path, SourceText]:
+        """Every file read so far, by absolute path."""
+        return MappingProxyType(self._sources)
+
+
+def read_regular(path: Path) -> bytes:
+    """The bytes of a regular file; ``OSError`` says in a person's words why it cannot be read."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise NotAFile(0, "it is a directory", str(path))
+        if not stat.S_ISREG(mode):
+            raise NotAFile(0, "it is no regular file", str(path))
+        return file.read()

@@ -1,0 +1,81 @@
+"""Allow comments: warnings are dropped on the comment's line and on the next one; errors never are.
+
+An allow that names no rule is an error; one that hides nothing is a warning, unless the document could not be read in
+full: then nobody knows what it would have hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from akmc.render.finding import Finding
+from akmc_grammar.document import Allow, Document
+from akmc_grammar.rules import RULES, Rule, find_rule
+from akmc_grammar.suggest import did_you_mean
+
+UNUSED = "unused-allow"
+UNKNOWN = "unknown-allowed-rule"
+
+
+def suppress(findings: Iterable[Finding], document: Document) -> list[Finding]:
+    """The findings of ``document``'s file that its allow comments leave, with findings about the comments themselves."""
+    name = document.source.name
+    used: set[tuple[int, str]] = set()
+    left: list[Finding] = []
+    for finding in findings:
+        hidden_by = [] if finding.path != name else _covering(document.allows, finding)
+        used.update(hidden_by)
+        if not hidden_by:
+            left.append(finding)
+    about = _unknown(document) + (_unused(document, used) if _read_in_full(document) else [])
+    return left + [finding for finding in about if not _covering(document.allows, finding)]
+
+
+def _covering(allows: tuple[Allow, ...], finding: Finding) -> list[tuple[int, str]]:
+    """The (allow, word) pairs that hide ``finding``."""
+    if finding.rule.severity != "warning":
+        return []
+    return [
+        (index, word)
+        for index, allow in enumerate(allows)
+        if finding.span.line in (allow.line, allow.line + 1)
+        for word in allow.rules
+        if find_rule(word) is finding.rule
+    ]
+
+
+def _read_in_full(document: Document) -> bool:
+    return document.ir is not None and not document.poisoned
+
+
+def _finding(document: Document, allow: Allow, rule: Rule, message: str, help: str | None) -> Finding:
+    return Finding(rule, message, document.source.name, allow.span, help=help, source=document.source)
+
+
+def _unknown(document: Document) -> list[Finding]:
+    found: list[Finding] = []
+    for allow in document.allows:
+        for word in allow.rules:
+            if find_rule(word) is None:
+                help = did_you_mean(word, RULES) or "akmc explain lists the rules"
+                found.append(_finding(document, allow, RULES[UNKNOWN], f'there is no rule "{word}"', help))
+        if not allow.rules:
+            message = "the comment allows nothing: expected a rule name between the brackets"
+            found.append(_finding(document, allow, RULES[UNKNOWN], message, "akmc explain lists the rules"))
+    return found
+
+
+def _unused(document: Document, used: set[tuple[int, str]]) -> list[Finding]:
+    found: list[Finding] = []
+    for index, allow in enumerate(document.allows):
+        for word in allow.rules:
+            rule = find_rule(word)
+            if rule is None or rule.name == UNUSED or (index, word) in used:
+                continue
+            if rule.severity == "error":
+                message, help = f'"{word}" is an error, and errors cannot be allowed', "mend it, and drop the comment"
+            else:
+                message = f'nothing on this line or the next is "{word}"'
+                help = "drop the comment, or move it to the line of the finding or the line above"
+            found.append(_finding(document, allow, RULES[UNUSED], message, help))
+    return found

@@ -1,0 +1,228 @@
+"""From the paths of a command line to the files that are checked.
+
+A path that makes no sense is a problem of the call: it is said, the rest is checked, and the call ends with 2.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from akmc.faults import CommandFault
+from akmc.session.store import FileStore
+from akmc_passes.bundle import CHECKED_FAMILIES, FAMILIES, NO_ASSET, Bundle, Located, classify, find_bundle, iter_assets
+from akmc_passes.paths import absolute
+
+Family: TypeAlias = Literal["workflows", "tasks"]
+
+_TYPE_WORKFLOW = re.compile(r"""type:[ \t]+(["']?)workflow\1[ \t]*(#.*)?""")
+_PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file to check. ``ref`` is empty for a workflow outside every family folder."""
+
+    path: Path
+    family: Family
+    ref: str
+    bundle: Bundle
+    recognised: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """A file or folder that is there and cannot be read; ``reason`` is the system's own words."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A path that makes no sense; ``fatal`` unless it is only left out with a word."""
+
+    message: str
+    fatal: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What to check, sorted by path as shown, and what was wrong with the call."""
+
+    targets: tuple[Target, ...]
+    unreachable: tuple[Unreachable, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def bundle_root(directory: Path) -> Path | None:
+    """The root of the bundle that ``directory`` is or lies in."""
+    found = find_bundle(directory)
+    return None if found is None else found.root
+
+
+def bundle_option(directory: Path | None) -> Bundle | None:
+    """The bundle that ``--bundle`` names."""
+    if directory is None:
+        return None
+    if not directory.is_dir():
+        raise CommandFault(f'--bundle: "{directory}" is no directory', help="name the folder that holds workflows/")
+    return Bundle(absolute(directory))
+
+
+class Collector:
+    """Collects targets path by path; each file once, under the first name it was given."""
+
+    def __init__(self, store: FileStore, bundle: Bundle | None) -> None:
+        self.store = store
+        self.bundle = bundle
+        self.targets: dict[Path, Target] = {}
+        self.unreachable: dict[Path, Unreachable] = {}
+        self.problems: list[Problem] = []
+
+    def collect(self, paths: Sequence[str]) -> Targets:
+        """The targets of ``paths``; of the bundle around the working directory when there are none."""
+        if paths:
+            for text in paths:
+                self._path(text)
+        else:
+            self._default()
+        return self.result()
+
+    def result(self) -> Targets:
+        """What has been collected so far."""
+        ordered = sorted(self.targets.values(), key=lambda target: self.store.name(target.path))
+        return Targets(tuple(ordered), tuple(self.unreachable.values()), tuple(self.problems))
+
+    def text(self, filename: str) -> Target | None:
+        """The target of a text that has no file (yet), such as standard input."""
+        self.store.announce(Path(filename), filename)
+        located = classify(Path(filename), self.bundle)
+        if located is not None and located.family in CHECKED_FAMILIES:
+            return self._add(located)
+        if Path(filename).suffix == ".md" and _says_workflow(self.store.read(Path(filename)).raw):
+            return self._outside(Path(filename))
+        self.problems.append(self._homeless(filename))
+        return None
+
+    def _default(self) -> None:
+        here = self.store.working_directory
+        bundle = self.bundle or find_bundle(here)
+        if bundle is not None:
+            name = "" if self.bundle is None else os.path.relpath(bundle.root, here)
+            self._assets(bundle, None, name, here if self.bundle is None else bundle.root)
+        elif not self._nested(here, ""):
+            message = "there is no bundle here: no workflows/ or tasks/ folder in or above the working directory"
+            self.problems.append(Problem(f"{message} (akmc new NAME begins one)"))
+
+    def _path(self, text: str) -> None:
+        path = Path(text)
+        if not text:  # Path("") is the working directory
+            self.problems.append(Problem('a path is empty: ""'))
+        elif path.is_dir():
+            self._directory(text, path)
+        elif not os.path.lexists(path):
+            self.problems.append(Problem(f'there is no file or folder "{text}"'))
+        else:
+            self._file(text, path)
+
+    def _file(self, text: str, path: Path) -> None:
+        self.store.announce(path, text)
+        located = classify(path, self.bundle)
+        if located is not None and located.family in CHECKED_FAMILIES:
+            self._add(located)
+        elif located is not None:
+            what = f'"{text}" is read where a workflow uses it; akmc check takes workflows and tasks'
+            self.problems.append(Problem(what, fatal=False))
+        elif path.name == NO_ASSET:
+            self.problems.append(Problem(f'"{text}" is no asset: it is there for readers, and left out', fatal=False))
+        elif path.suffix == ".md" and _says_workflow(_head(path)):
+            self._outside(path)
+        else:
+            self.problems.append(self._homeless(text))
+
+    def _homeless(self, text: str) -> Problem:
+        where = " of that bundle" if self.bundle is not None else ""
+        kinds = ", ".join(f"{family}/*{ending}" for family in CHECKED_FAMILIES for ending in FAMILIES[family])
+        return Problem(f'"{text}" belongs to no family folder{where}; expected one of {kinds}')
+
+    def _outside(self, path: Path) -> Target:
+        """A workflow by its own word, outside the family folders: its bundle is ``--bundle``, else the current one."""
+        bundle = self.bundle or Bundle(absolute(self.store.working_directory))
+        return self.targets.setdefault(self.store.key(path), Target(path, "workflows", "", bundle))
+
+    def _add(self, located: Located) -> Target:
+        family: Family = "workflows" if located.family == "workflows" else "tasks"
+        target = Target(located.file, family, located.ref, located.bundle, located.recognised)
+        return self.targets.setdefault(self.store.key(located.file), target)
+
+    def _directory(self, text: str, path: Path) -> None:
+        folder = absolute(path)
+        bundle = self.bundle or find_bundle(path)
+        inside = bundle is not None and folder != bundle.root and folder.is_relative_to(bundle.root)
+        if bundle is not None and folder == bundle.root:
+            self._assets(bundle, None, text, folder)
+        elif bundle is not None and inside and folder.relative_to(bundle.root).parts[0] in FAMILIES:
+            self._assets(bundle, folder, text, folder)
+        elif not self._nested(folder, text):
+            self.problems.append(Problem(f'"{text}" is no bundle, holds none, and belongs to no family folder'))
+
+    def _nested(self, folder: Path, name: str) -> bool:
+        """The bundles below a folder that is none itself; whether there is any."""
+        found = False
+        for where, folders, _ in os.walk(folder):
+            folders[:] = sorted(sub for sub in folders if not sub.startswith("."))
+            if any(family in folders for family in CHECKED_FAMILIES):
+                found = True
+                self._assets(Bundle(Path(where)), None, name, folder)
+                folders[:] = [sub for sub in folders if sub not in FAMILIES]
+        return found
+
+    def _assets(self, bundle: Bundle, under: Path | None, name: str, folder: Path) -> None:
+        """Add a bundle's assets, shown below ``name``, which is how a person called ``folder``."""
+        for located in iter_assets(bundle, under):
+            relative = os.path.relpath(located.file, folder)
+            self.store.announce(located.file, os.path.normpath(Path(name, relative)).replace(os.sep, "/"))
+            self._add(located)
+        for start in [under] if under is not None else [bundle.root / family for family in CHECKED_FAMILIES]:
+            for unreachable in _closed_folders(start):
+                self.unreachable.setdefault(self.store.key(unreachable.path), unreachable)
+
+
+def _closed_folders(start: Path) -> Iterator[Unreachable]:
+    """Folders below ``start`` that may not be listed: what is in them is not checked, and that must be said."""
+    errors: list[OSError] = []
+    for _, folders, _ in os.walk(start, onerror=errors.append):
+        folders[:] = [sub for sub in folders if not sub.startswith(".")]
+    for error in errors:
+        if not isinstance(error, FileNotFoundError):
+            yield Unreachable(Path(os.fsdecode(error.filename)), error.strerror or str(error))
+
+
+def _head(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(_PROBE_BYTES)
+    except OSError:
+        return b""
+
+
+def _says_workflow(raw: bytes) -> bool:
+    """Whether the frontmatter says ``type: workflow``."""
+    lines = raw[:_PROBE_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    return bool(lines) and lines[0] == "---" and _type_line(lines[1:])
+
+
+def _type_line(lines: Iterable[str]) -> bool:
+    for line in lines:
+        if line.rstrip(" \t") == "---":
+            return False
+        if _TYPE_WORKFLOW.fullmatch(line.rstrip()):
+            return True
+    return False

@@ -1,0 +1,97 @@
+"""``akmc check --fix`` on real files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from akmc.cli import run
+
+Capture = pytest.CaptureFixture[str]
+BEFORE = "---\nsteps:\n  - id: build   # the only one\n---\nPreamble.\n\n##  biuld ##\n\nGo  there. \t\n"
+
+
+def put(bundle: Path, raw: bytes) -> Path:
+    (bundle / "workflows").mkdir(exist_ok=True)
+    path = bundle / "workflows" / "a.md"
+    path.write_bytes(raw)
+    return path
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_one_heading_is_mended_and_every_other_byte_stays(bundle: Path, bom: bytes, end: str) -> None:
+    path = put(bundle, bom + BEFORE.replace("\n", end).encode())
+    path.chmod(0o600)
+    assert run(["check", "--fix"]) == 0
+    assert path.read_bytes() == bom + BEFORE.replace("\n", end).replace("biuld", "build").encode()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [item.name for item in path.parent.iterdir()] == ["a.md"]
+
+
+def test_what_is_left_is_reported_with_what_was_fixed(bundle: Path, capfd: Capture) -> None:
+    put(bundle, (BEFORE + "\n## stray\nNo.\n").encode())
+    assert run(["check", "--fix", "--format", "json"]) == 1
+    document = json.loads(capfd.readouterr().out)
+    assert [item["rule"] for item in document["diagnostics"]] == ["unexpected-heading"]
+    assert document["summary"]["fixed"] == 1
+
+
+def test_a_second_run_changes_nothing(bundle: Path, capfd: Capture) -> None:
+    path = put(bundle, BEFORE.encode())
+    run(["check", "--fix"])
+    once, written = path.read_bytes(), path.stat().st_mtime_ns
+    capfd.readouterr()
+    assert run(["check", "--fix"]) == 0
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (once, written)
+    assert "fixed" not in capfd.readouterr().err
+
+
+def test_ignored_findings_are_not_fixed(bundle: Path) -> None:
+    path = put(bundle, BEFORE.encode())
+    run(["check", "--fix", "--ignore", "unexpected-heading"])
+    assert path.read_bytes() == BEFORE.encode()
+
+
+def test_a_linked_file_is_mended_where_it_lies(bundle: Path) -> None:
+    path = put(bundle, BEFORE.encode())
+    real = bundle / "real.md"
+    path.rename(real)
+    path.symlink_to(real)
+    run(["check", "--fix", "--bundle", "."])
+    assert path.is_symlink() and b"## build" not in real.read_bytes() and b"##  build ##" in real.read_bytes()
+
+
+def test_a_file_that_cannot_be_written_is_reported_and_its_findings_stay(
+    bundle: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(bundle, BEFORE.encode())
+
+    def refuse(**options: object) -> tuple[int, str]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("akmc.files.tempfile.mkstemp", refuse)
+    assert run(["check", "--fix"]) == 2
+    captured = capfd.readouterr()
+    assert "unexpected-heading" in captured.out and "Permission denied" in captured.err
+
+
+LINE = st.sampled_from(["## biuld", "## build", "## tset", "Go.", "", "### gate", "```", "text  ", "const: x"])
+
+
+@given(st.lists(LINE, max_size=12), st.sampled_from(["\n", "\r\n"]))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_fixing_converges_and_touches_no_line_but_headings(bundle: Path, lines: list[str], end: str) -> None:
+    head = ["---", "steps:", "  - id: build", "  - id: test", "---"]
+    path = put(bundle, end.join([*head, *lines, ""]).encode())
+    run(["check", "--fix"])
+    once = path.read_bytes()
+    run(["check", "--fix"])
+    assert path.read_bytes() == once
+    before, after = [*head, *lines, ""], once.decode().split(end)
+    assert len(before) == len(after)
+    assert all(old == new or old.startswith("## ") for old, new in zip(before, after, strict=True))

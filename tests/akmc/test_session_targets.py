@@ -1,0 +1,147 @@
+"""From command-line paths to files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from akmc.session.store import FileStore, NotAFile, read_regular
+from akmc.session.targets import Collector, Targets, bundle_option
+
+Write = Callable[[Mapping[str, str]], Path]
+FILES = {
+    "workflows/b.md": "x",
+    "workflows/a.md": "x",
+    "workflows/README.md": "x",
+    "workflows/deep/c.md": "x",
+    "workflows/.hidden/d.md": "x",
+    "workflows/old.yaml": "x",
+    "workflows/notes.txt": "x",
+    "tasks/t.yml": "x",
+    "tasks/t.md": "x",
+    "commands/x.md": "x",
+    "docs/note.md": "x",
+    "docs/flow.md": "---\ntype: workflow  # by its own word\nsteps: []\n---\n",
+    "docs/late.md": "---\nsteps: []\n---\ntype: workflow\n",
+    ".github/workflows/ci.yml": "x",
+}
+ALL = ["tasks/t.yml", "workflows/a.md", "workflows/b.md", "workflows/deep/c.md", "workflows/old.yaml"]
+
+
+def collect(*paths: str, bundle: str | None = None) -> tuple[list[str], Targets]:
+    store = FileStore()
+    targets = Collector(store, bundle_option(None if bundle is None else Path(bundle))).collect(paths)
+    return [store.name(target.path) for target in targets.targets], targets
+
+
+@pytest.mark.parametrize("paths", [(), (".",), ("workflows", "tasks"), (".", "workflows/a.md", "./workflows/b.md")])
+def test_the_bundle_is_every_workflow_and_task(write: Write, paths: tuple[str, ...]) -> None:
+    write(FILES)
+    names, targets = collect(*paths)
+    assert names == ALL and targets.problems == ()
+    assert [target.recognised for target in targets.targets] == [True, True, True, True, False]
+
+
+def test_refs_and_families(write: Write) -> None:
+    write(FILES)
+    _, targets = collect("workflows/deep/c.md", "tasks/t.yml")
+    assert [(target.family, target.ref) for target in targets.targets] == [
+        ("tasks", "tasks/t"),
+        ("workflows", "workflows/deep/c"),
+    ]
+
+
+def test_names_are_as_given(write: Write) -> None:
+    root = write(FILES)
+    assert collect("./workflows/a.md")[0] == ["./workflows/a.md"]
+    assert collect(f"{root}/workflows/a.md")[0] == [f"{root}/workflows/a.md"]
+    assert collect(f"{root}/workflows/deep")[0] == [f"{root}/workflows/deep/c.md"]
+    os.chdir("workflows")
+    assert collect("../workflows/a.md", "../tasks")[0] == ["../tasks/t.yml", "../workflows/a.md"]
+    assert collect()[0][:3] == ["../tasks/t.yml", "a.md", "b.md"]
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("absent.md", "there is no file or folder"),
+        ("docs/note.md", "belongs to no family folder"),
+        ("docs/late.md", "belongs to no family folder"),
+        ("docs", "holds none"),
+        ("tasks/t.md", "belongs to no family folder"),
+        ("workflows/notes.txt", "belongs to no family folder"),
+        (".github/workflows/ci.yml", "belongs to no family folder"),
+    ],
+)
+def test_what_makes_no_sense_is_said_and_the_rest_is_checked(write: Write, path: str, word: str) -> None:
+    write(FILES)
+    names, targets = collect(path, "workflows/a.md")
+    assert names == ["workflows/a.md"]
+    (problem,) = targets.problems
+    assert problem.fatal and word in problem.message and path in problem.message
+
+
+@pytest.mark.parametrize("path", ["workflows/README.md", "commands/x.md"])
+def test_assets_that_are_not_checked_are_named_and_no_fault(write: Write, path: str) -> None:
+    write(FILES)
+    names, targets = collect(path, "workflows/a.md")
+    assert names == ["workflows/a.md"]
+    assert [problem.fatal for problem in targets.problems] == [False]
+
+
+def test_a_workflow_by_its_own_word_belongs_to_the_working_directory(write: Write) -> None:
+    root = write(FILES)
+    _, targets = collect("docs/flow.md")
+    (target,) = targets.targets
+    assert (target.family, target.ref, target.bundle.root) == ("workflows", "", root)
+
+
+def test_the_bundle_option(write: Write) -> None:
+    root = write({f"team/{name}": text for name, text in FILES.items()})
+    assert collect(bundle="team")[0] == [f"team/{name}" for name in ALL]
+    names, targets = collect("team/docs/flow.md", bundle="team")
+    assert names == ["team/docs/flow.md"] and targets.targets[0].bundle.root == root / "team"
+
+
+def test_bundles_below_a_folder_that_is_none(write: Write) -> None:
+    write({f"packages/{name}/workflows/a.md": "x" for name in ("one", "two")} | {"packages/.x/workflows/a.md": "x"})
+    expected = ["packages/one/workflows/a.md", "packages/two/workflows/a.md"]
+    assert collect("packages")[0] == expected
+    assert collect()[0] == expected
+
+
+def test_no_bundle_at_all(bundle: Path) -> None:
+    (bundle / "docs").mkdir()
+    _, targets = collect()
+    assert [problem.fatal for problem in targets.problems] == [True]
+
+
+def test_dangling_links_are_targets(write: Write) -> None:
+    root = write(FILES)
+    (root / "workflows" / "gone.md").symlink_to("nowhere.md")
+    assert "workflows/gone.md" in collect()[0]
+    assert collect("workflows/gone.md")[0] == ["workflows/gone.md"]
+
+
+def test_the_store_reads_once_and_knows_stand_ins(write: Write) -> None:
+    root = write({"a.md": "on disk"})
+    store = FileStore()
+    assert store.read(Path("a.md")) is store.read(root / "a.md")
+    (root / "a.md").write_text("later")
+    assert store.read(Path("a.md")).text == "on disk"
+    assert store.changed() == ("a.md",)
+    store.put(Path("a.md"), b"stands in")
+    assert store.read(Path("a.md")).text == "stands in" and store.changed() == ()
+    store.put(Path("new.md"), b"")
+    assert store.exists(Path("new.md")) and not store.exists(Path("other.md"))
+
+
+def test_what_is_no_regular_file_is_never_read(bundle: Path) -> None:
+    os.mkfifo(bundle / "pipe")
+    (bundle / "folder").mkdir()
+    for name, reason in {"pipe": "no regular file", "folder": "directory"}.items():
+        with pytest.raises((NotAFile, IsADirectoryError), match=reason):
+            read_regular(bundle / name)
