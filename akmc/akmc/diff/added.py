@@ -1,0 +1,53 @@
+"""Steps that only one of the plans has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from akm_schemas.plan import ChildTarget, CommandTarget, EnvRefBinding, PassThroughBinding, Step, Unit
+from akmc.diff.engines import describe, reach
+from akmc.diff.model import ChangeClass
+from akmc.diff.scope import Said, Scope
+from akmc.diff.targets import describe_target
+
+
+def report_added(scope: Scope, step: Step) -> None:
+    """``security`` when the step runs a program, sees a variable, or speaks to an engine the old plan did not."""
+    widened = list(_widened(step, scope.known))
+    class_: ChangeClass = "security" if widened else "behaviour"
+    what = f"new {step.kind} step" + (f" that {', '.join(widened)}" if widened else "")
+    scope.report(class_, f"steps.{step.id}", what, said=Said("new", f"steps.{step.index}"))
+
+
+def report_removed(scope: Scope, step: Step) -> None:
+    """A step less can neither run nor see more."""
+    what = f"{step.kind} step is gone"
+    if step.unit is not UNSET:
+        what += f"; it ran {describe_target(step.unit.target)}"
+    scope.report("behaviour", f"steps.{step.id}", what, said=Said("old", f"steps.{step.index}"))
+
+
+def _widened(step: Step, known: frozenset[str]) -> Iterator[str]:
+    if step.unit is not UNSET:
+        yield from _unit_widened(step.unit, known)
+    if step.gate is not UNSET and reach(step.gate.judge.engine) not in known:
+        yield f"is judged on {describe(step.gate.judge.engine)}"
+
+
+def _unit_widened(unit: Unit, known: frozenset[str]) -> Iterator[str]:
+    target = unit.target
+    if isinstance(target, CommandTarget):
+        if reach(target.engine) not in known:
+            yield f"prompts {describe(target.engine)}"
+    elif isinstance(target, ChildTarget):
+        if any(list(_widened(step, known)) for step in target.frozen_plan.steps):
+            yield f'runs workflow "{target.ref}"'
+    else:
+        yield f"runs {describe_target(target)}"
+    for binding in unit.env:
+        if isinstance(binding, EnvRefBinding):
+            yield f'sees env ref "{binding.ref}"'
+        elif isinstance(binding, PassThroughBinding):
+            yield f'sees variable "{binding.name}"'

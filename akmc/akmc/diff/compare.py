@@ -1,0 +1,88 @@
+"""The comparison of two frozen plans: matches their steps and collects every change.
+
+Pure: two plans in, one ``PlanDiff`` out, the same for the same plans whatever produced them.
+"""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from akm_schemas.plan import ChildTarget, Plan
+from akmc.diff.added import report_added, report_removed
+from akmc.diff.contracts import compare_outputs, compare_params
+from akmc.diff.engines import engines_of, reach
+from akmc.diff.matching import Matching, match_steps
+from akmc.diff.model import CLASSES, Change, PlanDiff, Summary
+from akmc.diff.provenance import provenance_message
+from akmc.diff.reuse import reuse_of
+from akmc.diff.scope import Said, Scope
+from akmc.diff.steps import compare_steps
+from akmc.diff.targets import compare_value
+
+
+def compare_plans(old: Plan, new: Plan) -> PlanDiff:
+    """Every difference of meaning between ``old`` and ``new`` (spec 2, section 4).
+
+    Plans with equal ``planHash`` are equal; with equal ``contentHash`` they differ in provenance alone, which is one
+    change of that class. Otherwise provenance is not listed.
+    """
+    if old.plan_hash == new.plan_hash:
+        return PlanDiff(equal=True, changes=[], steps=reuse_of(old, new), summary=Summary())
+    if old.content_hash == new.content_hash:
+        change = Change(class_="provenance", path="provenance", message=provenance_message(old, new))
+        return PlanDiff(equal=False, changes=[change], steps=reuse_of(old, new), summary=Summary(provenance=1))
+    changes = _compare(old, new, "", frozenset(reach(engine) for engine in engines_of(old)))
+    changes.sort(key=lambda change: CLASSES.index(change.class_))  # stable: plan order within a class
+    counts = {name: sum(change.class_ == name for change in changes) for name in CLASSES}
+    return PlanDiff(equal=False, changes=changes, steps=reuse_of(old, new), summary=Summary(**counts))
+
+
+def _compare(old: Plan, new: Plan, prefix: str, known: frozenset[str]) -> list[Change]:
+    matching = match_steps(old, new)
+    scope = Scope(old, new, prefix, [], matching.renames, known)
+    compare_params(scope)
+    _compare_settings(scope)
+    for step in matching.removed:
+        report_removed(scope, step)
+    added = {step.id: step for step in matching.added}
+    pairs = {after.id: before for before, after in matching.pairs}
+    for step in new.steps:
+        if step.id in added:
+            report_added(scope, step)
+            continue
+        _report_identity(scope, matching, pairs[step.id].id, step.id, step.index)
+        compare_steps(scope, pairs[step.id], step, _compare_children)
+    compare_outputs(scope)
+    if not scope.found:
+        # every known part is equal, yet the hashes differ: say so instead of calling the plans alike
+        scope.report("behaviour", "contentHash", "differs", old=old.content_hash, new=new.content_hash)
+    return scope.found
+
+
+def _compare_settings(scope: Scope) -> None:
+    said = Said("new", "steps")  # the frontmatter's keys have no spans of their own
+    old, new = scope.old, scope.new
+    compare_value(scope, "budget.maxUnits", "budget.max_units", old.budget.max_units, new.budget.max_units, said)
+    compare_value(scope, "budget.maxTokens", "budget.max_tokens", old.budget.max_tokens, new.budget.max_tokens, said)
+    before, after = (
+        UNSET if plan.execution.max_concurrency is None else plan.execution.max_concurrency for plan in (old, new)
+    )
+    compare_value(scope, "execution.maxConcurrency", "concurrency of a run", before, after, said)
+    if old.ir_version != new.ir_version:
+        compare_value(scope, "irVersion", "irVersion", old.ir_version, new.ir_version, said)
+
+
+def _report_identity(scope: Scope, matching: Matching, old_id: str, new_id: str, index: int) -> None:
+    said = Said("new", f"steps.{index}")
+    if old_id != new_id:
+        message = f'step "{old_id}" is "{new_id}" now'
+        scope.report("behaviour", f"steps.{new_id}", message, old=old_id, new=new_id, said=said)
+    if new_id in matching.moved:
+        after = scope.new.steps[index - 1].id if index else None
+        where = f'after step "{after}"' if after else "to the front"
+        scope.report("behaviour", f"steps.{new_id}", f"moved {where}", said=said)
+
+
+def _compare_children(scope: Scope, path: str, old: ChildTarget, new: ChildTarget) -> None:
+    prefix = f"{scope.prefix}.{path}" if scope.prefix else path
+    scope.found.extend(_compare(old.frozen_plan, new.frozen_plan, prefix, scope.known))

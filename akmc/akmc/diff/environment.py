@@ -1,0 +1,84 @@
+"""Environment bindings of two units: what a unit can see of secrets and of the interpreter's own environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET
+
+from akm_schemas.plan import Binding, EnvRefBinding, LiteralBinding, PassThroughBinding
+from akmc.diff.scope import Said, Scope
+from akmc_grammar.suggest import listed
+
+
+def compare_names(scope: Scope, path: str, old: Sequence[str], new: Sequence[str], said: Said) -> None:
+    """Pass-through names; any change of them is ``security``, narrowing and reordering too."""
+    if list(old) == list(new):
+        return
+    gained, lost = set(new) - set(old), set(old) - set(new)
+    parts = [f"can also see {listed(gained)}"] if gained else []
+    parts += [f"no longer sees {listed(lost)}"] if lost else []
+    message = "; ".join(parts) or "same variables in another order"
+    scope.report("security", path, message, old=list(old), new=list(new), said=said)
+
+
+def compare_env(scope: Scope, path: str, old: Sequence[Binding], new: Sequence[Binding], said: Said) -> None:
+    """All bindings: pass-through names and env refs are ``security``, literals ``behaviour``."""
+    before, after = _passed(old), _passed(new)
+    compare_names(scope, path, before, after, said)
+    _compare_refs(scope, path, _refs(old), _refs(new), said)
+    _compare_literals(scope, path, _literals(old), _literals(new), said)
+    if _order(old) != _order(new) and sorted(map(repr, old)) == sorted(map(repr, new)):
+        scope.report("behaviour", path, "same bindings in another order: later ones win", said=said)
+
+
+def _passed(bindings: Sequence[Binding]) -> list[str]:
+    return [binding.name for binding in bindings if isinstance(binding, PassThroughBinding)]
+
+
+def _refs(bindings: Sequence[Binding]) -> dict[str, EnvRefBinding]:
+    return {binding.ref: binding for binding in bindings if isinstance(binding, EnvRefBinding)}
+
+
+def _literals(bindings: Sequence[Binding]) -> dict[str, str]:
+    return {binding.name: binding.value for binding in bindings if isinstance(binding, LiteralBinding)}
+
+
+def _order(bindings: Sequence[Binding]) -> list[str]:
+    return [repr(binding) for binding in bindings if not isinstance(binding, PassThroughBinding)]
+
+
+def _compare_refs(
+    scope: Scope, path: str, old: dict[str, EnvRefBinding], new: dict[str, EnvRefBinding], said: Said
+) -> None:
+    for ref in sorted({*old, *new}):
+        before, after = old.get(ref), new.get(ref)
+        if before == after:
+            continue
+        if before is None:
+            message = f'can also see env ref "{ref}"'
+        elif after is None:
+            message = f'no longer sees env ref "{ref}"'
+        else:
+            message = f'env ref "{ref}": {_ref_change(before, after)}'
+        left, right = (UNSET if ref is None else msgspec.to_builtins(ref) for ref in (before, after))
+        scope.report("security", path, message, old=left, new=right, said=said)
+
+
+def _ref_change(old: EnvRefBinding, new: EnvRefBinding) -> str:
+    parts = [f"path is {new.path}, was {old.path}"] if old.path != new.path else []
+    for what, before, after in (("keys", old.keys, new.keys), ("secrets", old.secret_names, new.secret_names)):
+        gained, lost = set(after) - set(before), set(before) - set(after)
+        parts += [f"more {what}: {listed(gained)}"] if gained else []
+        parts += [f"fewer {what}: {listed(lost)}"] if lost else []
+    return "; ".join(parts) or "same names in another order"
+
+
+def _compare_literals(scope: Scope, path: str, old: dict[str, str], new: dict[str, str], said: Said) -> None:
+    for name in sorted({*old, *new}):
+        before, after = old.get(name, UNSET), new.get(name, UNSET)
+        if before == after:
+            continue
+        verb = "is set now" if before is UNSET else ("is no longer set" if after is UNSET else "has another value")
+        scope.report("behaviour", path, f'variable "{name}" {verb}', old=before, new=after, said=said)

@@ -1,0 +1,85 @@
+"""What a comparison of two plans finds.
+
+The Structs are the JSON that ``akmc diff --format json`` prints (camelCase names, absent fields left out).
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from akm_schemas.json_types import Json
+
+ChangeClass: TypeAlias = Literal["breaking", "security", "behaviour", "provenance"]
+Reuse: TypeAlias = Literal["reused", "depends", "again"]
+
+CLASSES: Final[tuple[ChangeClass, ...]] = ("breaking", "security", "behaviour", "provenance")
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+    """Shared options of every part."""
+
+
+class SourcePlace(_Part, frozen=True, kw_only=True):
+    """Where a change is said in a source; line and column count from 1. ``side`` says which of the two sources."""
+
+    side: Literal["old", "new"]
+    file: str
+    line: int
+    column: int
+
+
+class ProseLine(_Part, frozen=True, kw_only=True):
+    """One line of a text comparison.
+
+    ``op`` is ``=`` (in both), ``-`` (old), ``+`` (new) or ``~`` (equal lines left out, ``text`` says how many).
+    ``marks`` are the changed words as ``[start, end)`` code points of ``text``; empty: the whole line is new or gone.
+    """
+
+    op: Literal["=", "-", "+", "~"]
+    text: str
+    marks: list[tuple[int, int]] = []
+
+
+class Change(_Part, frozen=True, kw_only=True):
+    """One difference. ``path`` walks the plan with step ids for indexes: ``steps.build.unit.target.command``."""
+
+    class_: ChangeClass = msgspec.field(name="class")
+    path: str
+    message: str
+    old: Json | UnsetType = UNSET
+    new: Json | UnsetType = UNSET
+    prose: list[ProseLine] | UnsetType = UNSET
+    place: SourcePlace | UnsetType = UNSET
+
+
+class StepReuse(_Part, frozen=True, kw_only=True):
+    """Whether ``akm-run --reuse`` takes over finished units of a run of the old plan for this step of the new one."""
+
+    id: str
+    reuse: Reuse
+    why: str
+
+
+class Summary(_Part, frozen=True, kw_only=True):
+    """Number of changes per class."""
+
+    breaking: int = 0
+    security: int = 0
+    behaviour: int = 0
+    provenance: int = 0
+
+
+class PlanDiff(_Part, frozen=True, kw_only=True):
+    """The whole comparison; ``equal`` is equality of ``planHash``. ``changes`` are sorted by class, then plan order."""
+
+    equal: bool
+    changes: list[Change]
+    steps: list[StepReuse]
+    summary: Summary
+
+    def has(self, classes: tuple[ChangeClass, ...]) -> bool:
+        """Whether any change is of one of ``classes``."""
+        return any(change.class_ in classes for change in self.changes)

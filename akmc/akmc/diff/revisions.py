@@ -1,0 +1,143 @@
+"""``REV:PATH``: the assets of a git revision in a directory of their own.
+
+Blobs are read with ``git cat-file``, not ``git archive``, which would leave out what ``export-ignore`` names. Neither
+the index nor the working tree is touched. Only files that can enter a plan are written: the family folders, ``.akm``
+folders and the named file; all of them when one of those is a link, which may lead anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from akmc.faults import CommandFault
+
+_FAMILIES: Final = frozenset(("workflows", "tasks", "commands", "scripts", "env", ".akm"))
+_SYMLINK: Final = "120000"
+_FILES: Final = ("100644", "100755", _SYMLINK)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A ``REV:PATH`` that git knows: ``tree`` is the tree's object id, ``path`` is relative to the repository root."""
+
+    root: Path
+    tree: str
+    path: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    mode: str
+    object_id: str
+    path: str
+
+
+def find_revision(label: str) -> Revision:
+    """Read ``REV:PATH``; as git does, PATH counts from the repository root, ``./PATH`` from the working directory.
+
+    Raises:
+        CommandFault: no git, no repository, no such revision or no such file in it.
+    """
+    rev, _, path = label.partition(":")
+    root = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], label).rstrip(b"\n")))
+    named = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}"]
+    tree = _git(named, label, missing=f'git knows no revision "{rev}"').decode().strip()
+    inside = _from_root(path, root)
+    for candidate in dict.fromkeys((inside, _from_root(f"./{path}", root))):
+        if candidate is not None and _has(tree, candidate, label):
+            return Revision(root, tree, candidate, label)
+    raise CommandFault(f'revision "{rev}" has no file "{path}"', help=f'list its files with "git ls-tree -r {rev}"')
+
+
+def _from_root(path: str, root: Path) -> str | None:
+    """``path`` relative to the repository root, ``None`` when it leaves the repository."""
+    if not path.startswith(("./", "../")):
+        return path or None
+    absolute = Path(os.path.normpath(Path.cwd().resolve() / path))
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else None
+
+
+def _has(tree: str, path: str, label: str) -> bool:
+    found = _git(["cat-file", "--batch-check"], label, stdin=f"{tree}:{path}\n".encode("utf-8", "surrogateescape"))
+    return "\n" not in path and found.split()[-2:-1] == [b"blob"]
+
+
+def write_view(revision: Revision, folder: Path) -> Path:
+    """Write the revision's assets below ``folder``; the path of the named file there.
+
+    Raises:
+        CommandFault: when git or the file system fails.
+    """
+    blobs = _entering(list(_blobs(revision)), revision.path)
+    try:
+        for blob, data in zip(blobs, _contents(blobs, revision.label), strict=True):
+            target = folder / blob.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if blob.mode == _SYMLINK:
+                target.symlink_to(os.fsdecode(data))
+            else:
+                target.write_bytes(data)
+    except OSError as error:
+        raise CommandFault(f'cannot lay out "{revision.label}": {error.strerror or error}') from error
+    return folder / revision.path
+
+
+def _entering(blobs: list[_Blob], named: str) -> list[_Blob]:
+    """The blobs to write, links last: nothing is ever written through one."""
+    chosen = [blob for blob in blobs if blob.path == named or not _FAMILIES.isdisjoint(PurePosixPath(blob.path).parts)]
+    if any(blob.mode == _SYMLINK for blob in chosen):
+        chosen = blobs
+    return sorted(chosen, key=lambda blob: (blob.mode == _SYMLINK, blob.path))
+
+
+def _blobs(revision: Revision) -> Iterator[_Blob]:
+    listing = _git(["ls-tree", "-r", "-z", "--full-tree", revision.tree], revision.label)
+    for row in listing.split(b"\0"):
+        if not row:
+            continue
+        head, _, path = row.partition(b"\t")
+        mode, _, object_id = os.fsdecode(head).split(" ")
+        blob = _Blob(mode, object_id, os.fsdecode(path))
+        # git refuses to check out a tree with such names, and so do we
+        if mode in _FILES and not {"..", ".git"} & set(PurePosixPath(blob.path).parts):
+            yield blob
+
+
+def _contents(blobs: list[_Blob], label: str) -> Iterator[bytes]:
+    wanted = "".join(f"{blob.object_id}\n" for blob in blobs).encode()
+    data = _git(["cat-file", "--batch"], label, stdin=wanted)
+    position = 0
+    for _ in blobs:
+        end = data.index(b"\n", position)
+        size = int(data[position:end].rsplit(b" ", 1)[1])
+        yield data[end + 1 : end + 1 + size]
+        position = end + 2 + size
+
+
+def _git(arguments: list[str], label: str, *, stdin: bytes = b"", missing: str | None = None) -> bytes:
+    """Standard output of ``git``; a failure is a usage fault that quotes what git said."""
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            env=environment,
+        )
+    except OSError as error:
+        message = f'"{label}" names a git revision, but git cannot be run: {error.strerror or error}'
+        raise CommandFault(message, help="install git, or give a plan or a source file") from error
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
+        raise CommandFault(
+            missing or f'cannot read "{label}": {said or "git failed"}',
+            help="give a plan, a source, or REV:PATH of a git repository",
+        )
+    return done.stdout

@@ -1,0 +1,104 @@
+"""The two sides of ``akmc diff``: a plan file, a source, or ``REV:PATH`` of a git repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from akm_schemas.plan import Plan
+from akmc.diff.revisions import Revision, find_revision, write_view
+from akmc.faults import CommandFault
+from akmc.session.freezing import STDIN, PlanResult, plan_of
+from akmc_passes.config import FILE, MODELS, project_config
+
+
+@dataclass(frozen=True)
+class Side:
+    """``label`` is what the person wrote; ``result`` a plan, or the findings that stand in its way."""
+
+    label: str
+    result: PlanResult
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan, ``None`` when the source did not freeze."""
+        return self.result.plan
+
+
+def read_side(label: str, *, config: Path | None = None, bundle: Path | None = None) -> Side:
+    """Read one side. What exists as a file is a file, whatever colons its name has.
+
+    Raises:
+        CommandFault: as ``plan_of`` does, and for a revision or path that git does not have.
+    """
+    if label == STDIN or ":" not in label or os.path.lexists(label):
+        return Side(label, plan_of(label, config=config, bundle=bundle))
+    revision = find_revision(label)
+    with tempfile.TemporaryDirectory(prefix="akmc-diff-") as name:
+        folder = Path(name).resolve()
+        named = write_view(revision, folder)
+        chosen = config if config is not None else _config(revision, folder)
+        try:
+            result = plan_of(str(named), config=chosen, bundle=_bundle(revision, folder, bundle))
+        except CommandFault as fault:
+            message = fault.message.replace(f"{folder}/", _prefix(label))
+            raise CommandFault(message, status=fault.status, help=fault.help) from fault
+        return Side(label, _as_named(result, label, folder))
+
+
+def _prefix(label: str) -> str:
+    return label.partition(":")[0] + ":"
+
+
+def _config(revision: Revision, folder: Path) -> Path | None:
+    """The revision's own config where it has one; else a copy of the working tree's, which is often not committed.
+
+    A copy, so that relative ``bundles`` lead into the revision too.
+    """
+    committed = project_config((folder / revision.path).parent)
+    if committed is not None and committed.is_relative_to(folder):
+        return None
+    working = project_config((revision.root / revision.path).parent)
+    if working is None or not working.is_relative_to(revision.root):
+        return working
+    copy = folder / working.relative_to(revision.root)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    for file in (FILE, MODELS):
+        if (working.parent / file).is_file():
+            shutil.copyfile(working.parent / file, copy.parent / file)
+    return None
+
+
+def _bundle(revision: Revision, folder: Path, bundle: Path | None) -> Path | None:
+    """``--bundle`` of the working tree, in the revision."""
+    if bundle is None:
+        return None
+    absolute = bundle.resolve()
+    return folder / absolute.relative_to(revision.root) if absolute.is_relative_to(revision.root) else bundle
+
+
+def _as_named(result: PlanResult, label: str, folder: Path) -> PlanResult:
+    """The findings under the revision's name: the directory of the view is gone when they are read."""
+    places = (f"{folder}/", os.path.relpath(folder).replace(os.sep, "/") + "/")
+
+    def shown(text: str) -> str:
+        for place in places:
+            text = text.replace(place, _prefix(label))
+        return text
+
+    findings = tuple(
+        replace(
+            finding,
+            path=shown(finding.path),
+            message=shown(finding.message),
+            notes=tuple(
+                replace(note, message=shown(note.message), path=None if note.path is None else shown(note.path))
+                for note in finding.notes
+            ),
+        )
+        for finding in result.findings
+    )
+    return replace(result, findings=findings)
