@@ -1,0 +1,6 @@
+"""Print the summary that was attached to this unit."""
+
+import json
+import os
+
+print(json.loads(os.environ["AKM_INPUTS"])["steps.verdict.output.summary"])
