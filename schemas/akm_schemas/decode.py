@@ -1,0 +1,158 @@
+"""Read and write frozen plans.
+
+Reading trusts nothing: size, strict JSON, irVersion, every hash, shape, exact form, every bound, in that order, each
+once. Whatever the bytes are, the answer is a Plan or a PlanError.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, cast
+
+import msgspec
+
+from akm_schemas.bounds import CHILD_BYTES, PLAN_BYTES
+from akm_schemas.canonical import canonical_bytes, pretty_bytes
+from akm_schemas.json_paths import dotted
+from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.json_values import a_type, json_equal
+from akm_schemas.plan import Plan
+from akm_schemas.plan_checks import check_plan
+from akm_schemas.plan_error import PlanError, PlanErrorKind, PlanPath, plan_error
+from akm_schemas.plan_integrity import check_integrity, check_version
+from akm_schemas.plan_sizes import check_sizes
+from akm_schemas.strict_json import JsonFault, parse_json
+
+__all__ = ["PlanError", "PlanErrorKind", "decode_plan", "encode_plan", "plan_json", "pretty_plan"]
+
+# A compact plan has at most its own bytes, those of its children and a few for each place that holds a child; escapes
+# and the blanks after colons may double what another writer makes of it. Indentation does not count: a deep list of
+# small numbers is mostly that.
+_TEXT_BYTES: Final = 2 * (PLAN_BYTES.high + CHILD_BYTES.high)
+_FILE_BYTES: Final = 16 * _TEXT_BYTES
+_INDENT: Final = re.compile(rb"[\r\n][ \t\r\n]*")
+
+# Eight levels of embedded plans (five levels of nesting each) around a schema or literal of 64 levels, with room.
+_DEPTH: Final = 192
+
+
+def decode_plan(data: bytes) -> Plan:
+    """The plan in the bytes of a file, canonical or indented; raises PlanError and nothing else.
+
+    Checks everything that the interpreter relies on, so what decodes can start. Indented or otherwise re-spaced text
+    is accepted when its values are those of the canonical text.
+    """
+    _check_file_size(data)
+    try:
+        value = parse_json(data, max_depth=_DEPTH, canonical_numbers=True)
+    except JsonFault as fault:
+        raise PlanError("malformed", fault.path or "", _json_message(fault)) from None
+    plan_object = check_version(value)
+    check_integrity(plan_object)
+    plan = _converted(plan_object)
+    _check_form(plan, plan_object)
+    size = _check_text(data, plan_object)
+    check_sizes(plan_object, size)
+    check_plan(plan)
+    return plan
+
+
+def plan_json(plan: Plan) -> JsonObject:
+    """The plan as JSON values with camelCase names; absent optional members are left out."""
+    return cast(JsonObject, msgspec.to_builtins(plan))
+
+
+def encode_plan(plan: Plan) -> bytes:
+    """The bytes of a plan's file: canonical JSON (RFC 8785) and one newline, which is in no hash."""
+    return canonical_bytes(plan_json(plan)) + b"\n"
+
+
+def pretty_plan(plan: Plan) -> bytes:
+    """The indented twin of ``encode_plan``: decodes to the same plan with the same hashes."""
+    return pretty_bytes(plan_json(plan)) + b"\n"
+
+
+def _check_file_size(data: bytes) -> None:
+    size = len(data)
+    if _TEXT_BYTES < size <= _FILE_BYTES:
+        size = len(_INDENT.sub(b"", data))
+    if size > _TEXT_BYTES:
+        message = f"the file has {size} bytes, a plan with all it embeds has at most {_TEXT_BYTES}"
+        raise PlanError("bounds", "", message)
+
+
+def _json_message(fault: JsonFault) -> str:
+    place = "" if fault.offset is None else f" at byte {fault.offset}"
+    return f"the file is not the JSON of a plan{place}: {fault.message}"
+
+
+def _converted(value: JsonObject) -> Plan:
+    try:
+        return msgspec.convert(value, Plan)
+    except msgspec.ValidationError as error:
+        path, message = _translated(str(error))
+        raise PlanError("malformed", path, message) from None
+
+
+_PLACE: Final = re.compile(r"(?P<what>.*) - at `(?:key in )?\$\.?(?P<path>.*)`", re.DOTALL)
+_KINDS: Final = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<found>[^`]*)`")
+_MEMBER: Final = re.compile(r"Object (?P<what>missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
+_WORD: Final = re.compile(r"Invalid (?:enum )?value (?P<word>.*)", re.DOTALL)
+_TYPE_WORDS: Final = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
+
+
+def _translated(text: str) -> tuple[str, str]:
+    """A msgspec message as (path, message) in the words of JSON."""
+    place = _PLACE.fullmatch(text)
+    what, path = (place["what"], place["path"]) if place else (text, "")
+    if kinds := _KINDS.fullmatch(what):
+        wanted = [a_type(_TYPE_WORDS.get(name, name)) for name in kinds["wanted"].split(" | ")]
+        found = a_type(_TYPE_WORDS.get(kinds["found"], kinds["found"]))
+        return path, f"expected {' or '.join(sorted(set(wanted)))}, found {found}"
+    if member := _MEMBER.fullmatch(what):
+        trouble = "is missing" if member["what"].startswith("missing") else "is not known here"
+        return path, f"the member {dotted((member['name'],))} {trouble}"
+    if word := _WORD.fullmatch(what):
+        return path, f"{word['word']} is not one of the words allowed here"
+    return path, what
+
+
+def _check_form(plan: Plan, given: JsonObject) -> None:
+    """Members that are absent by right must not be spelled out (a default, say), nor may what is written be left out."""
+    encoded = plan_json(plan)
+    if encoded == given:  # Python's equality will do: whatever is there kept its type on the way
+        return
+    path = _first_difference(encoded, given, ())
+    raise plan_error(
+        "malformed", path, "not written as akmc compile writes it: absent, and present with its default, differ"
+    )
+
+
+def _first_difference(one: Json, other: Json, path: PlanPath) -> PlanPath:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in sorted(one.keys() | other.keys()):
+            if name not in one or name not in other:
+                return (*path, name)
+            if not json_equal(one[name], other[name]):
+                return _first_difference(one[name], other[name], (*path, name))
+    if isinstance(one, list) and isinstance(other, list):
+        for index, (left, right) in enumerate(zip(one, other, strict=False)):
+            if not json_equal(left, right):
+                return _first_difference(left, right, (*path, index))
+    return path
+
+
+def _check_text(data: bytes, value: JsonObject) -> int:
+    """A flipped byte that leaves every value as it was (a blank, the case of an escape) is still a changed file.
+
+    Returns the size of the canonical text in bytes.
+    """
+    canonical = canonical_bytes(value) + b"\n"
+    size = len(canonical) - 1
+    if data == canonical:
+        return size
+    written = canonical if len(data) == len(canonical) else pretty_bytes(value) + b"\n"
+    if len(data) == len(written) and data != written:
+        offset = next(place for place, (a, b) in enumerate(zip(data, written, strict=True)) if a != b)
+        raise PlanError("integrity", "", f"byte {offset} is not as akmc compile writes it, though no value is changed")
+    return size

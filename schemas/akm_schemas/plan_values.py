@@ -1,0 +1,68 @@
+"""Small checks of a plan's values that several parts share; each raises PlanError (``bounds``) with the place."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import UNSET, UnsetType
+
+from akm_schemas.bounds import Bound
+from akm_schemas.json_types import JsonObject
+from akm_schemas.plan_error import PlanPath, plan_error
+from akm_schemas.subset_check import check_schema
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+
+
+def require(holds: bool, path: PlanPath, message: str) -> None:
+    """Raise unless ``holds``."""
+    if not holds:
+        raise plan_error("bounds", path, message)
+
+
+def within(bound: Bound, value: int | UnsetType | None, path: PlanPath) -> None:
+    """A number that is there has to lie in ``bound``."""
+    if isinstance(value, int) and not bound.holds(value):
+        raise plan_error("bounds", path, f"{value} is out of range, expected {bound.says()}")
+
+
+def sized(bound: Bound, size: int, path: PlanPath) -> None:
+    """So many bytes, items or characters have to lie in ``bound``."""
+    if not bound.holds(size):
+        raise plan_error("bounds", path, f"found {size}, expected {bound.says()}")
+
+
+def not_empty(value: object, path: PlanPath) -> None:
+    """An optional member that is there has to say something; where it would be empty it is left out."""
+    if value is not UNSET and not value:
+        raise plan_error("malformed", path, "an empty value here is written by leaving it out")
+
+
+def schema_holds(schema: JsonObject | UnsetType, path: PlanPath) -> None:
+    """A schema that is there has to be one of the enforced subset."""
+    if isinstance(schema, UnsetType):
+        return
+    faults = check_schema(schema)
+    if faults:
+        first = faults[0]
+        raise plan_error("bounds", (*path, *first.pointer), first.message)
+
+
+def digest(text: str, path: PlanPath) -> None:
+    """A SHA-256 in lower-case hexadecimal."""
+    require(_DIGEST.fullmatch(text) is not None, path, "expected a SHA-256 of 64 lower-case hexadecimal digits")
+
+
+def relative_path(text: str, path: PlanPath, *, may_leave: bool = False) -> None:
+    """A relative path with forward slashes; no drive, no ``~``, no control characters, no empty segment.
+
+    ``..`` only where it ``may_leave`` the directory that it starts at.
+    """
+    parts = text.split("/")
+    rooted = text.startswith(("/", "~")) or "\\" in text or _DRIVE.match(text) is not None
+    unclean = "" in parts[:-1] or any(ord(character) < 0x20 or ord(character) == 0x7F for character in text)
+    outside = ".." in parts and not may_leave
+    message = "expected a relative path with forward slashes" + ("" if may_leave else " and no ..")
+    require(bool(text) and not rooted and not unclean and not outside, path, message)
