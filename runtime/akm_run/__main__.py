@@ -1,0 +1,5 @@
+"""``python -m akm_run``."""
+
+from akm_run.cli import main
+
+main()

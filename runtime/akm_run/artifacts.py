@@ -1,0 +1,80 @@
+"""From unit results to the promoted artifact: reducers and the step's own schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from akm_schemas.bounds import DIAGNOSTIC_CHARS
+from akm_schemas.canonical import canonical_bytes
+from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.subset_validate import validate
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The artifact of a step."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a step cannot go on or has no artifact: a failure reason and what to show for it."""
+
+    reason: str
+    summary: str
+
+
+Reduction: TypeAlias = Promoted | Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One unit's contribution; ``abstains``: it succeeded with empty text."""
+
+    completed: bool
+    value: Json
+    abstains: bool = False
+
+
+def collect(slots: Sequence[Slot]) -> Promoted:
+    """Every slot in item order, null for a failed one."""
+    return Promoted([slot.value if slot.completed else None for slot in slots])
+
+
+def vote(slots: Sequence[Slot]) -> Reduction:
+    """The most frequent successful value, by canonical equality; null for an empty list.
+
+    A tie and a vote without a single success are no artifact.
+    """
+    if not slots:
+        return Promoted(None)
+    ballots: dict[bytes, int] = {}
+    values: dict[bytes, Json] = {}
+    for slot in slots:
+        if slot.completed and not slot.abstains:
+            ballot = canonical_bytes(slot.value)
+            ballots[ballot] = ballots.get(ballot, 0) + 1
+            values.setdefault(ballot, slot.value)
+    if not ballots:
+        return Fault("vote_no_success", f"none of {len(slots)} units succeeded with a value to vote for")
+    most = max(ballots.values())
+    leaders = [ballot for ballot, count in ballots.items() if count == most]
+    if len(leaders) > 1:
+        votes = "vote" if most == 1 else "votes"
+        return Fault("vote_tie", f"{len(leaders)} values lead with {most} {votes} each, so none wins")
+    return Promoted(values[leaders[0]])
+
+
+def schema_errors(schema: JsonObject, value: Json) -> tuple[str, ...]:
+    """The misses of ``value``, one line each with its pointer, at most 50 and then how many more; empty when it fits."""
+    return tuple(validate(schema, value).lines())
+
+
+def clipped(text: str) -> str:
+    """``text`` within the bound of diagnostics and summaries, with a mark where it was cut."""
+    if len(text) <= DIAGNOSTIC_CHARS.high:
+        return text
+    return text[: DIAGNOSTIC_CHARS.high - 4] + " ..."

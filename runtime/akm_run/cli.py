@@ -1,0 +1,73 @@
+"""The console script ``akm-run``: which command, and how every way out looks.
+
+A first word that is no command is a plan file or a run id. Nothing but click is imported before a command runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from akm_run.console import mute, say
+from akm_run.faults import CommandFault
+
+INTERRUPTED = 130
+INTERNAL = 70
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit status. No exception leaves it, and no traceback reaches a person."""
+    import click
+
+    try:
+        code = _command(list(arguments))
+        sys.stdout.flush()
+    except CommandFault as fault:
+        _explain(str(fault), fault.help)
+        return fault.code
+    except click.ClickException as error:
+        _explain(error.format_message(), _usage_help(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        mute(sys.stdout)
+        return 0
+    except Exception as error:  # noqa: BLE001  the last resort: a bug is reported to a file, and the person told where
+        from akm_run.crash import write_report
+
+        place = write_report(error, arguments)
+        say(f"akm-run: internal error ({type(error).__name__}); the report is in {place}")
+        return INTERNAL
+    return code
+
+
+def _command(arguments: list[str]) -> int:
+    from akm_run.commands import COMMANDS, group
+
+    first = arguments[0] if arguments else None
+    completing = "_AKM_RUN_COMPLETE" in os.environ
+    if first is None and not completing:
+        say("akm-run: name a plan file, a run, or a command; akm-run --help shows them")
+        return 2
+    if completing or first in COMMANDS or first in ("--help", "-h", "--version"):
+        return int(group().main(arguments, prog_name="akm-run", standalone_mode=False) or 0)
+    return int(group().main(["run", *arguments], prog_name="akm-run", standalone_mode=False) or 0)
+
+
+def _explain(message: str, help: str | None) -> None:
+    say(f"akm-run: {message}")
+    if help:
+        say(f"  help: {help}")
+
+
+def _usage_help(error: Exception) -> str | None:
+    context = getattr(error, "ctx", None)
+    return None if context is None else f"{context.command_path} --help"

@@ -1,0 +1,77 @@
+"""The commands of ``akm-run``, one module each, imported when they run.
+
+To add one: a module with a click command named ``command``, and a row in ``COMMANDS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import click
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "run": "Run a plan, or go on with a run (the word may be left out)",
+    "status": "Show a run: steps, evidence, units",
+    "list": "List the runs of this scope",
+    "resume": "Make a failed or blocked run active again",
+    "abandon": "Make a run that is not completed fail",
+    "events": "Print a run's event stream as JSON Lines",
+    "output": "Print a run's exported results",
+    "report": "Write a run as one HTML page",
+}
+
+
+def group() -> click.Group:
+    """The click group that imports a command when it is asked for."""
+    import click
+
+    class Table(click.Group):
+        def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+            return list(COMMANDS)
+
+        def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+            import importlib
+
+            if name not in COMMANDS:
+                return None
+            found = importlib.import_module(f"akm_run.commands.{name}_command").command
+            assert isinstance(found, click.Command)
+            return found
+
+        def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+            with formatter.section("Commands"):
+                formatter.write_dl(list(COMMANDS.items()))
+
+    def version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            click.echo(f"akm-run {_installed()}")
+            ctx.exit()
+
+    return Table(
+        name="akm-run",
+        help="Run frozen AKM plans.\n\n\b\nExamples:\n  akm-run plan.json --topic rust\n  akm-run list --active",
+        params=[
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=version,
+                help="Show the version.",
+            )
+        ],
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="akm-run PLAN --help lists the params of a plan.",
+    )
+
+
+def _installed() -> str:
+    """The installed version, ``0+unknown`` in a checkout that was never installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("akmc")
+    except PackageNotFoundError:
+        return "0+unknown"

@@ -1,0 +1,79 @@
+"""What commands share: the scope's journal, options, and how a run is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from akm_run.console import Color, out, wants_color
+from akm_run.document import as_json
+from akm_run.faults import BusyFault, UsageFault
+from akm_run.journal import Journal
+from akm_run.rows import RunRow
+from akm_run.scope import Scope, find_scope
+from akm_run.suggest import nearest
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+db_option = click.option(
+    "--db", metavar="FILE", help="State file; default: .akm/state.db of the scope, or AKM_STATE_DB."
+)
+json_option = click.option("--json", "as_json_", is_flag=True, help="Print one JSON document on stdout.")
+color_option = click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colour the text; NO_COLOR counts."
+)
+
+
+def text_options(function: _Command) -> _Command:
+    """``--db``, ``--json`` and ``--color``."""
+    return db_option(json_option(color_option(function)))
+
+
+def example(summary: str, *lines: str) -> str:
+    """A command's help: what it does, and examples that click leaves as they are."""
+    return summary + "\n\n\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def colors(choice: Color) -> bool:
+    """Whether text on stdout is coloured."""
+    return wants_color(choice, sys.stdout)
+
+
+def current_scope(db: str | None) -> Scope:
+    """The scope of the current directory."""
+    return find_scope(Path.cwd(), db)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run with the journal that holds it."""
+
+    journal: Journal
+    run: RunRow
+
+
+def open_run(db: str | None, run_id: str) -> OpenRun:
+    """The run of this scope with that id; raises UsageFault for an unknown one."""
+    scope = current_scope(db)
+    journal = Journal.open(scope.state_file)
+    run = None if journal is None else journal.run(run_id)
+    if journal is None or run is None:
+        known = [] if journal is None else [row.run_id for row in journal.runs()]
+        close = nearest(run_id, known)
+        raise UsageFault(
+            f'"{run_id}" is no run of {scope.label}',
+            f'did you mean "{close}"?' if close else "akm-run list shows the runs; --db names another state file",
+        )
+    return OpenRun(journal, run)
+
+
+def print_busy(busy: BusyFault, *, json: bool) -> None:
+    """The document of exit 75."""
+    if json:
+        out(as_json({"runId": busy.run_id, "error": str(busy)}))

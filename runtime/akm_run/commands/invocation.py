@@ -1,0 +1,165 @@
+"""Carrying out ``akm-run PLAN`` and ``akm-run RUN_ID``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from akm_run.commands.common import current_scope, open_run, print_busy
+from akm_run.console import out, say
+from akm_run.document import as_json, run_document
+from akm_run.driver import Ending, Options
+from akm_run.durations import seconds
+from akm_run.events import Event
+from akm_run.faults import BusyFault, UsageFault
+from akm_run.journal import Journal
+from akm_run.params import described, effective_params
+from akm_run.plans import decode, read_plan, require_hash
+from akm_run.policy import Limits
+from akm_run.preflight import require_credentials, require_supported
+from akm_run.progress import EventsFile, Progress
+from akm_run.rows import RunRow
+from akm_run.running import Invocation, drive, publish
+from akm_run.scope import Scope, remember
+from akm_run.secrets_warning import secret_warnings
+from akm_run.text import run_text
+from akm_run.widths import host_width
+from akm_schemas.bounds import RETRY_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The command line of one run, read."""
+
+    target: str
+    tokens: tuple[str, ...]
+    db: str | None
+    json: bool
+    color: bool
+    params_file: str | None
+    max_steps: int | None
+    max_retries: int | None
+    timeout: str | None
+    workspace: Path
+    host_concurrency: int | None
+    expect: str | None
+    events_file: str | None
+
+
+def carry_out(options: RunOptions) -> int:
+    """Run the plan or the run that was named; returns the exit status."""
+    timeout_s = None if options.timeout is None else seconds(options.timeout, "--timeout")
+    scope = current_scope(options.db)
+    journal, run = _target(options, scope)
+    if run.status == "completed":
+        return _finish(journal, run.run_id, "settled", options)
+    plan = decode(journal.plan_bytes(run.run_id), f"run {run.run_id}")
+    require_hash(plan, options.expect)
+    require_supported(plan)
+    require_credentials(plan)
+    watchers: list[Callable[[Sequence[Event]], None]] = []
+    if not options.json:
+        watchers.append(Progress(plan, color=options.color))
+    if options.events_file is not None:
+        watchers.append(EventsFile(journal, run.run_id, Path(options.events_file)))
+
+    def tell(batch: Sequence[Event]) -> None:
+        for watcher in watchers:
+            watcher(batch)
+
+    invocation = Invocation(
+        limits=Limits(RETRY_MAX.high if options.max_retries is None else options.max_retries, options.max_steps),
+        options=Options(options.host_concurrency or host_width(), timeout_s),
+        workspace=options.workspace,
+        scope=scope.root,
+        watch=tell,
+    )
+    try:
+        ending = drive(journal, run, plan, invocation)
+    except BusyFault as busy:
+        print_busy(busy, json=options.json)
+        raise
+    return _finish(journal, run.run_id, ending, options)
+
+
+def _target(options: RunOptions, scope: Scope) -> tuple[Journal, RunRow]:
+    """The run to drive, published now when a plan was named."""
+    if options.target != "-" and not Path(options.target).exists():
+        return _existing(options)
+    loaded = read_plan(options.target)
+    require_hash(loaded.plan, options.expect)
+    require_supported(loaded.plan)
+    require_credentials(loaded.plan)
+    params_file = None if options.params_file is None else _params_file(options.params_file)
+    params = effective_params(loaded.plan, options.tokens, params_file)
+    for warning in secret_warnings(params):
+        say(f"warning: {warning}")
+    journal = Journal.create_or_open(scope.state_file)
+    remember(scope.state_file)
+    run_id = publish(journal, loaded.plan, loaded.data, params, options.workspace)
+    run = journal.run(run_id)
+    assert run is not None
+    return journal, run
+
+
+def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
+    try:
+        opened = open_run(options.db, options.target)
+    except UsageFault as fault:
+        raise UsageFault(f'"{options.target}" is neither a plan file nor a run here: {fault}', fault.help) from fault
+    if options.tokens or options.params_file is not None:
+        raise UsageFault(
+            f"run {opened.run.run_id} has its params already: they were fixed when it was published",
+            "leave the params out, or start a new run from the plan",
+        )
+    if opened.run.status in ("failed", "blocked"):
+        raise UsageFault(
+            f"run {opened.run.run_id} is {opened.run.status}: nothing was dispatched",
+            f"akm-run resume {opened.run.run_id}, then akm-run {opened.run.run_id}",
+        )
+    return opened.journal, opened.run
+
+
+def _params_file(name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise UsageFault(f'cannot read --params-file "{name}": {error.strerror}') from error
+
+
+def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) -> int:
+    run = journal.run(run_id)
+    assert run is not None
+    document = run_document(journal, run)
+    out(as_json(document) if options.json else run_text(document, color=options.color))
+    match ending:
+        case "interrupted":
+            return 130
+        case "timeout" | "rejected":
+            return 1
+    return 1 if run.status in ("failed", "blocked") else 0
+
+
+def plan_help(ctx: click.Context, name: str) -> int:
+    """``akm-run PLAN --help``: the command's help and the params of the plan, or of an existing run's."""
+    out(ctx.get_help() + "\n\n")
+    plan = read_plan(name).plan
+    title = plan.provenance.title or plan.provenance.ref
+    lines = [f"Params of {title}:"]
+    for param, schema in plan.params.items():
+        default = "" if "default" not in schema else f", default {_default(schema['default'])}"
+        lines.append(f"  --{param}  {described(schema)}{default}")
+        if isinstance(schema.get("description"), str):
+            lines.append(f"      {schema['description']}")
+    out("\n".join(lines if plan.params else [f"{title} has no params."]) + "\n")
+    return 0
+
+
+def _default(value: object) -> str:
+    from akm_schemas.canonical import canonical_text
+
+    return canonical_text(value)  # type: ignore[arg-type]

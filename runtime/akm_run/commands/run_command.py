@@ -1,0 +1,129 @@
+"""``akm-run PLAN`` and ``akm-run RUN_ID``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from akm_run.commands.common import color_option, colors, db_option, example, json_option
+from akm_run.console import Color
+from akm_run.faults import UsageFault
+
+if TYPE_CHECKING:
+    from akm_run.commands.invocation import RunOptions
+
+
+@dataclass(frozen=True, slots=True)
+class SplitArguments:
+    """``options`` are click's, ``tokens`` belong to params."""
+
+    plan: str | None
+    options: list[str]
+    tokens: list[str]
+
+
+def split_arguments(arguments: Sequence[str], command: click.Command) -> SplitArguments:
+    """Tell the command's own options from the flags of params, which are known only once the plan was read."""
+    takes_value = {
+        name: not (parameter.is_flag or parameter.count)
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for name in parameter.opts
+    } | {"-h": False, "--help": False}
+    plan: str | None = None
+    options: list[str] = []
+    tokens: list[str] = []
+    remaining = list(reversed(arguments))
+    while remaining:
+        token = remaining.pop()
+        name, equals, _ = token.partition("=")
+        if name in takes_value:
+            options.append(token)
+            if takes_value[name] and not equals and remaining:
+                options.append(remaining.pop())
+        elif plan is None and not tokens and (token == "-" or not token.startswith("-")):
+            plan = token
+        else:
+            tokens.append(token)
+    return SplitArguments(plan, options, tokens)
+
+
+class RunCommand(click.Command):
+    """Parses with click what click knows, and hands the rest to the params of the plan."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Split first; ``PLAN --help`` is answered by the plan."""
+        split = split_arguments(args, self)
+        wants_help = any(option in ("-h", "--help") for option in split.options)
+        if wants_help and split.plan is not None:
+            ctx.obj = split.plan
+            split.options[:] = [option for option in split.options if option not in ("-h", "--help")]
+        elif split.plan is None and not wants_help:
+            raise UsageFault("name a plan file or a run id", "akm-run PLAN, or akm-run list for the runs of this scope")
+        rest = super().parse_args(ctx, split.options)
+        ctx.params["target"] = split.plan or ""
+        ctx.params["tokens"] = tuple(split.tokens)
+        return rest
+
+
+@click.command(
+    "run",
+    cls=RunCommand,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    options_metavar="PLAN|RUN_ID [--PARAM VALUE]... [OPTIONS]",
+    help=example(
+        "Run a frozen plan (a file, - for stdin), or go on with a run.",
+        "akm-run plan.json --topic rust --tag a --tag b",
+        "akm-run 20260301-101500-1f2e3d4c --json",
+        "akm-run plan.json --help",
+    ),
+)
+@db_option
+@json_option
+@color_option
+@click.option("--params-file", metavar="FILE", help="Params as one JSON object; flags win. - for stdin.")
+@click.option("--max-steps", type=click.IntRange(min=1), help="Stop after so many finished steps.")
+@click.option("--max-retries", type=click.IntRange(0, 100), help="Cap every retry.max.")
+@click.option("--timeout", metavar="DURATION", help="Abort running units after this long, for example 90s or 10m.")
+@click.option("--workspace", metavar="DIR", help="Directory that units start in; default: the current one.")
+@click.option("--host-concurrency", type=click.IntRange(min=1), help="How many units may run at once on this machine.")
+@click.option("--executor", metavar="local", default="local", help="Where units run; this version knows local.")
+@click.option("--expect", metavar="HASH", help="Refuse a plan with another contentHash or planHash.")
+@click.option("--events", "events_file", metavar="FILE", help="Write the events as JSON Lines while the run goes on.")
+@click.pass_context
+def command(ctx: click.Context, /, **values: Any) -> int:
+    """Run a plan or go on with a run."""
+    from akm_run.commands.invocation import RunOptions, carry_out, plan_help
+
+    if ctx.obj is not None:
+        return plan_help(ctx, str(ctx.obj))
+    return carry_out(run_options(values, RunOptions))
+
+
+def run_options(values: dict[str, Any], options: type[RunOptions]) -> RunOptions:
+    """click's values as one typed record."""
+    if values["executor"] != "local":
+        raise UsageFault(f'unknown executor "{values["executor"]}"', 'this version runs units locally: "local"')
+    workspace = Path(values["workspace"] or ".").absolute()
+    if not workspace.is_dir():
+        raise UsageFault(f'--workspace: "{workspace}" is no directory')
+    color: Color = values["color"]
+    return options(
+        target=values["target"],
+        tokens=values["tokens"],
+        db=values["db"],
+        json=values["as_json_"],
+        color=colors(color),
+        params_file=values["params_file"],
+        max_steps=values["max_steps"],
+        max_retries=values["max_retries"],
+        timeout=values["timeout"],
+        workspace=workspace,
+        host_concurrency=values["host_concurrency"],
+        expect=values["expect"],
+        events_file=values["events_file"],
+    )

@@ -1,0 +1,182 @@
+"""The JSON document of a run, from the journal alone, so that ``status`` works on plans this version cannot decode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from akm_run.events import RunStatus, StepStatus
+from akm_run.journal import Journal
+from akm_run.rows import RunRow, StepRow, UnitRow
+from akm_schemas.json_types import Json, JsonObject
+
+
+class StepPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A step; fields that are ``UNSET`` are left out, ``output`` only for completed steps that promoted something."""
+
+    id: str
+    status: StepStatus
+    kind: str
+    output: Json | UnsetType = UNSET
+    unit_count: int
+    failed_units: int
+    failure_reason: str | UnsetType = UNSET
+    summary: str | UnsetType = UNSET
+    selected: str | UnsetType = UNSET
+    loop: int | UnsetType = UNSET
+
+
+class UnitPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An attempt; ``dispatches`` only when it was repeated after a crash."""
+
+    id: str
+    step: str
+    attempt: int
+    status: str
+    role: str
+    failure_reason: str | UnsetType = UNSET
+    diagnostic: str | UnsetType = UNSET
+    dispatches: int | UnsetType = UNSET
+    tokens: int | UnsetType = UNSET
+    started_at: str
+    finished_at: str | UnsetType = UNSET
+
+
+class NoticePart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A notice; ``unit`` is a unit id."""
+
+    step: str
+    unit: str | UnsetType = UNSET
+    text: str
+
+
+class ChildPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A child run with the commands that bring it on, and its own children."""
+
+    run_id: str
+    ref: str
+    status: RunStatus
+    commands: list[str]
+    children: list[ChildPart]
+
+
+class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A run. ``outputs`` is ``None`` until a run that declares exports completes."""
+
+    run_id: str
+    status: RunStatus
+    title: str
+    ref: str
+    outputs: JsonObject | None
+    steps: list[StepPart]
+    units_dispatched: int
+    tokens_used: int
+    notices: list[NoticePart]
+    units: list[UnitPart] | UnsetType = UNSET
+    children: list[ChildPart] | UnsetType = UNSET
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which optional parts a document has."""
+
+    units: bool = False
+
+
+def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) -> RunDocument:
+    """The document of ``run``."""
+    rows = journal.steps(run.run_id)
+    dispatched, tokens = journal.spent(run.run_id)
+    children = children_of(journal, run.run_id)
+    units: list[UnitPart] | UnsetType = UNSET
+    if wanted is not None and wanted.units:
+        units = [unit_part(row, rows[row.step].step_id) for row in journal.units(run.run_id)]
+    return RunDocument(
+        run_id=run.run_id,
+        status=run.status,
+        title=run.title,
+        ref=run.ref,
+        outputs=exports(journal, run),
+        steps=[step_part(row) for row in rows],
+        units_dispatched=dispatched,
+        tokens_used=tokens,
+        notices=[
+            NoticePart(step=notice.step, unit=notice.unit or UNSET, text=notice.text)
+            for notice in journal.notices(run.run_id)
+        ],
+        units=units,
+        children=children or UNSET,
+        created_at=run.created_at,
+        updated_at=run.updated_at,
+    )
+
+
+def exports(journal: Journal, run: RunRow) -> JsonObject | None:
+    """A run's exports; ``{runId, status}`` for a plan that declares none, made when read, never stored."""
+    return journal.outputs(run.run_id) if run.exports else {"runId": run.run_id, "status": run.status}
+
+
+def step_part(row: StepRow) -> StepPart:
+    """A step of the document."""
+    return StepPart(
+        id=row.step_id,
+        status=row.status,
+        kind=row.kind,
+        output=UNSET if row.artifact is None or row.status != "completed" else row.artifact,
+        unit_count=row.unit_count,
+        failed_units=row.failed_units,
+        failure_reason=row.reason or UNSET,
+        summary=row.summary or UNSET,
+        selected=row.selected or UNSET,
+        loop=row.loop if row.loop > 1 else UNSET,
+    )
+
+
+def unit_part(row: UnitRow, step_id: str) -> UnitPart:
+    """An attempt of the document."""
+    return UnitPart(
+        id=row.unit_id,
+        step=step_id,
+        attempt=row.attempt,
+        status=row.status,
+        role=row.role,
+        failure_reason=row.reason or UNSET,
+        diagnostic=row.diagnostic or UNSET,
+        dispatches=row.spawns if row.spawns > 1 else UNSET,
+        tokens=UNSET if row.tokens is None else row.tokens,
+        started_at=row.started_at,
+        finished_at=row.finished_at or UNSET,
+    )
+
+
+def children_of(journal: Journal, run_id: str) -> list[ChildPart]:
+    """The tree of child runs below ``run_id``."""
+    return [
+        ChildPart(
+            run_id=child.run_id,
+            ref=child.ref,
+            status=child.status,
+            commands=commands_for(child),
+            children=children_of(journal, child.run_id),
+        )
+        for child in journal.children(run_id)
+    ]
+
+
+def commands_for(run: RunRow) -> list[str]:
+    """What to type to bring a run on; nothing for a completed one."""
+    match run.status:
+        case "completed":
+            return []
+        case "active":
+            return [f"akm-run {run.run_id}"]
+    return [f"akm-run resume {run.run_id}", f"akm-run {run.run_id}"]
+
+
+def as_json(document: msgspec.Struct | JsonObject) -> bytes:
+    """Indented JSON text with a final newline."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"

@@ -1,0 +1,139 @@
+"""What the core knows: one event per fact or decision, in the order in which they were journaled.
+
+``core.apply`` folds them into a state; ``journal`` stores them as rows and gives them back for ``core.replay``.
+A unit *key* names a unit within its round (``<step>:solo``, ``<step>:<16 hex>#2~l3``); a unit *id* names one attempt at
+it (the key, with ``~r<n>`` from the second attempt on).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from akm_schemas.json_types import Json, JsonObject
+
+RunStatus: TypeAlias = Literal["active", "completed", "failed", "blocked"]
+StepStatus: TypeAlias = Literal["pending", "completed", "failed", "blocked", "skipped"]
+Role: TypeAlias = Literal["unit", "judge"]
+Cause: TypeAlias = Literal["first", "retry", "correction", "again"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitStarted:
+    """An attempt was written as running and is about to be spawned.
+
+    ``cause`` is ``again`` for attempts after an abort, a ``resume`` or changed inputs. ``respawn``: the same attempt
+    once more, because its driver ended before the result was recorded. ``index`` is the item's index, from 0, and
+    ``of`` the number of units of the round.
+    """
+
+    step: int
+    key: str
+    unit_id: str
+    attempt: int
+    loop: int
+    role: Role
+    cause: Cause
+    input_hash: str
+    respawn: bool = False
+    index: int | None = None
+    of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFinished:
+    """An attempt ended; ``reason`` is its failure reason, ``None`` for success. ``errors``: schema misses."""
+
+    step: int
+    key: str
+    unit_id: str
+    value: Json = None
+    reason: str | None = None
+    diagnostic: str | None = None
+    errors: tuple[str, ...] = ()
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepSettled:
+    """A step reached a status other than pending. ``selected`` is a route's decision."""
+
+    step: int
+    status: StepStatus
+    artifact: Json = None
+    selected: str | None = None
+    reason: str | None = None
+    summary: str | None = None
+    unit_count: int = 0
+    failed_units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepLooped:
+    """A rejected step starts round ``loop`` (from 2) with ``feedback`` in every unit's context."""
+
+    step: int
+    loop: int
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepRejected:
+    """The last allowed round was rejected: the step stays pending, the run active."""
+
+    step: int
+    summary: str
+    unit_count: int = 0
+    failed_units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutputsUnresolved:
+    """The completion of the last step was taken back, because exports could not be resolved."""
+
+    step: int
+    reason: str
+    summary: str
+    unit_count: int = 0
+    failed_units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettled:
+    """The run reached a status other than active. ``outputs`` are the exports of a completed run that declares some."""
+
+    status: RunStatus
+    outputs: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """``resume``: failed or blocked became active again, step and run together."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunAbandoned:
+    """``abandon``: anything not completed became failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeRaised:
+    """Something a person should know; ``unit`` is a unit id."""
+
+    step: int
+    text: str
+    unit: str | None = None
+
+
+Event: TypeAlias = (
+    UnitStarted
+    | UnitFinished
+    | StepSettled
+    | StepLooped
+    | StepRejected
+    | OutputsUnresolved
+    | RunSettled
+    | RunResumed
+    | RunAbandoned
+    | NoticeRaised
+)

@@ -1,0 +1,60 @@
+"""Gates: what a verdict, or the lack of one, means for a step (spec 3, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from akm_run.artifacts import clipped
+from akm_run.events import UnitFinished
+from akm_run.judge import Verdict, read_verdict
+
+JUDGE_UNREADABLE = "judge_unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The judge lets the step complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The judge wants the step done again, with this feedback."""
+
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """There is no verdict: a failure reason and what to show for it."""
+
+    reason: str
+    summary: str
+
+
+Ruling: TypeAlias = Accepted | Rejected | Blocked
+
+
+def ruling(answer: UnitFinished) -> Ruling:
+    """What the finished judge call says."""
+    if answer.reason == JUDGE_UNREADABLE:
+        return Blocked(JUDGE_UNREADABLE, clipped(f"the judge's answer is no verdict: {answer.diagnostic}"))
+    if answer.reason is not None:
+        return Blocked("judge_failed", clipped(f"the judge failed ({answer.reason}): {answer.diagnostic or ''}"))
+    verdict = read_verdict(answer.value if isinstance(answer.value, str) else "")
+    if not isinstance(verdict, Verdict):
+        return Blocked(JUDGE_UNREADABLE, clipped(f"the judge's answer is no verdict: {verdict.why}"))
+    return Accepted() if verdict.complete else Rejected(feedback_text(verdict))
+
+
+def feedback_text(verdict: Verdict) -> str:
+    """A rejection as the text that the next round's units are given."""
+    lines = [verdict.feedback.strip()] if verdict.feedback.strip() else []
+    if verdict.missing:
+        lines += ["Missing:", *(f"- {entry}" for entry in verdict.missing)]
+    return "\n".join(lines) or "The result was rejected without a reason."
+
+
+def errors_text(errors: tuple[str, ...]) -> str:
+    """Schema misses of a round as feedback for the next."""
+    return "\n".join(["The result does not fit its schema:", *(f"- {error}" for error in errors)])

@@ -1,0 +1,99 @@
+"""Content-derived unit ids and input hashes (spec 3, section 2)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from akm_schemas.canonical import canonical_bytes
+from akm_schemas.hashing import json_hash
+from akm_schemas.json_types import Json, JsonObject
+
+HASH_VERSION = 1
+
+
+def solo_key(step_id: str) -> str:
+    """The key of a unit step's only unit."""
+    return f"{step_id}:solo"
+
+
+def item_keys(step_id: str, items: Sequence[Json]) -> list[str]:
+    """One key per item, in order: the item's hash, with ``#2``, ``#3`` ... for repeated items."""
+    seen: dict[str, int] = {}
+    keys = []
+    for item in items:
+        digest = json_hash(item)[:16]
+        count = seen[digest] = seen.get(digest, 0) + 1
+        keys.append(f"{step_id}:{digest}" + (f"#{count}" if count > 1 else ""))
+    return keys
+
+
+def judge_key(step_id: str, loop: int) -> str:
+    """The key of the judge call of round ``loop`` (from 1)."""
+    return f"{step_id}:gate~l{loop}"
+
+
+def in_loop(key: str, loop: int) -> str:
+    """``key`` in round ``loop``; the first round has no suffix."""
+    return key if loop == 1 else f"{key}~l{loop}"
+
+
+def attempt_id(key: str, attempt: int) -> str:
+    """The id of attempt ``attempt`` (from 1); the first has no suffix."""
+    return key if attempt == 1 else f"{key}~r{attempt - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class StepInputs:
+    """Everything of an input hash that all units of a step share.
+
+    ``inputs`` are reference texts with the values they resolved to, ``bindings`` names with values.
+    """
+
+    target_hash: str
+    inputs: tuple[tuple[str, Json], ...]
+    bindings: JsonObject
+    params_hash: str
+    schema: JsonObject | None
+    isolation: str
+    feedback: str | None
+
+
+class InputHasher:
+    """Input hashes of a step's units.
+
+    The canonical text is assembled around the item, which stands between keys that every unit shares: what comes
+    before it is hashed once, so that the cost of a step is linear in its items whatever its inputs weigh.
+    """
+
+    def __init__(self, shared: StepInputs) -> None:
+        whole: JsonObject = {
+            "hashVersion": HASH_VERSION,
+            "targetContentHash": shared.target_hash,
+            "inputs": [{"text": text, "sha256": json_hash(value)} for text, value in shared.inputs],
+            "bindings": shared.bindings,
+            "paramsHash": shared.params_hash,
+        }
+        if shared.schema is not None:
+            whole["schema"] = shared.schema
+        if shared.isolation != "none":
+            whole["isolation"] = shared.isolation
+        if shared.feedback is not None:
+            whole["gateFeedback"] = shared.feedback
+        before = canonical_bytes({key: value for key, value in whole.items() if key < "item"})
+        after = canonical_bytes({key: value for key, value in whole.items() if key > "item"})
+        self._before = hashlib.sha256(before[:-1] + b",")
+        self._after = after[1:]
+
+    def solo(self) -> str:
+        """The input hash of a unit without an item."""
+        digest = self._before.copy()
+        digest.update(self._after)
+        return digest.hexdigest()
+
+    def item(self, item: Json) -> str:
+        """The input hash of a map unit."""
+        digest = self._before.copy()
+        digest.update(b'"item":' + canonical_bytes(item) + b"," + self._after)
+        return digest.hexdigest()

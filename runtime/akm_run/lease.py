@@ -1,0 +1,94 @@
+"""One driver per run, by a lock of the operating system.
+
+``flock`` belongs to an open file description and ends with the process that holds it, however that ends: no lock is
+left for a person to delete, and no reused process id can block a run. The file's content only tells who holds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from akm_run.clock import now
+from akm_run.faults import BusyFault, UsageFault
+
+
+class Holder(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Who drives a run: process id, host, and when it began (ISO 8601)."""
+
+    pid: int
+    host: str
+    started_at: str
+
+
+@dataclass(slots=True)
+class Lease:
+    """A held lock; ``release`` gives the run back."""
+
+    path: Path
+    _descriptor: int
+
+    def release(self) -> None:
+        """Free the run. The file goes while the lock is still held, so that nobody can lock what is about to vanish."""
+        self.path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+def lock_path(state_file: Path, run_id: str) -> Path:
+    """Where the lock of a run lies, beside its state file."""
+    return state_file.with_name(state_file.name + ".locks") / f"{run_id}.lock"
+
+
+def acquire(state_file: Path, run_id: str) -> Lease:
+    """The lease on ``run_id``; raises ``BusyFault`` naming the holder when another driver has it."""
+    path = lock_path(state_file, run_id)
+    while True:
+        descriptor = _opened(path)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = _holder(descriptor)
+            os.close(descriptor)
+            raise BusyFault(run_id, _says(run_id, holder)) from error
+        if _still_there(path, descriptor):
+            mine = Holder(pid=os.getpid(), host=socket.gethostname(), started_at=now())
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, msgspec.json.encode(mine), 0)
+            return Lease(path, descriptor)
+        os.close(descriptor)  # its holder removed the file between our opening and locking it
+
+
+def _opened(path: Path) -> int:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UsageFault(
+            f'cannot create the lock "{path}": {error.strerror}', "a run's state must be writable"
+        ) from error
+
+
+def _still_there(path: Path, descriptor: int) -> bool:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(found, os.fstat(descriptor))
+
+
+def _holder(descriptor: int) -> Holder | None:
+    try:
+        return msgspec.json.decode(os.pread(descriptor, 4096, 0), type=Holder)
+    except msgspec.DecodeError:
+        return None  # locked a moment ago, not written yet
+
+
+def _says(run_id: str, holder: Holder | None) -> str:
+    if holder is None:
+        return f"another driver has just taken run {run_id}"
+    return f"run {run_id} is driven by process {holder.pid} on {holder.host} since {holder.started_at}"

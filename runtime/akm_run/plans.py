@@ -1,0 +1,55 @@
+"""Plan files in, decoded plans out; every refusal says what to do."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from akm_run.faults import UsageFault
+from akm_schemas.bounds import PLAN_BYTES
+from akm_schemas.plan import Plan
+
+_MOST_BYTES = 4 * PLAN_BYTES.high  # pretty twins and embedded children weigh more than a plan's own canonical bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPlan:
+    """A decoded plan with the bytes of its file, which a run keeps."""
+
+    data: bytes
+    plan: Plan
+
+
+def read_plan(name: str) -> LoadedPlan:
+    """The plan in the file ``name``, ``-`` for stdin. Raises UsageFault: unreadable, too large, or no valid plan."""
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageFault(f'cannot read the plan "{name}": {error.strerror}') from error
+    if len(data) > _MOST_BYTES:
+        raise UsageFault(f'"{name}" is no plan: it is larger than {_MOST_BYTES} bytes')
+    return LoadedPlan(data, decode(data, f'"{name}"'))
+
+
+def decode(data: bytes, what: str) -> Plan:
+    """The plan in ``data``; raises UsageFault that begins with ``what``."""
+    from akm_schemas.decode import PlanError, decode_plan
+
+    try:
+        return decode_plan(data)
+    except PlanError as error:
+        raise UsageFault(f"{what} cannot be run: {error}") from error
+
+
+def require_hash(plan: Plan, expected: str | None) -> None:
+    """Refuse a plan that has neither the contentHash nor the planHash that was expected."""
+    if expected is not None and expected not in (plan.content_hash, plan.plan_hash):
+        raise UsageFault(
+            f'the plan is not the expected one: "{expected}" is neither its contentHash {plan.content_hash}'
+            f" nor its planHash {plan.plan_hash}"
+        )

@@ -1,0 +1,79 @@
+"""What a run tells while it goes on: lines for people on stderr, events for machines in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from akm_run.console import paint, say, visible
+from akm_run.events import Event, NoticeRaised, StepLooped, StepRejected, StepSettled, UnitFinished
+from akm_run.faults import UsageFault
+from akm_run.journal import Journal
+from akm_run.rows import EventRow
+from akm_schemas.plan import Plan
+
+
+class Progress:
+    """One line for each settled step, failed attempt and notice."""
+
+    def __init__(self, plan: Plan, *, color: bool) -> None:
+        self._plan = plan
+        self._color = color
+
+    def __call__(self, batch: Sequence[Event]) -> None:
+        """Tell about a committed decision."""
+        for event in batch:
+            match event:
+                case StepSettled():
+                    reason = f" ({event.reason})" if event.reason else ""
+                    self._line(event.step, paint(event.status, event.status, color=self._color) + reason)
+                case StepLooped():
+                    self._line(event.step, f"rejected, round {event.loop}")
+                case StepRejected():
+                    self._line(event.step, "rejected")
+                case UnitFinished() if event.reason is not None:
+                    self._line(event.step, f"{event.unit_id} failed ({event.reason})")
+                case NoticeRaised():
+                    self._line(event.step, f"notice: {event.unit + ': ' if event.unit else ''}{visible(event.text)}")
+
+    def _line(self, step: int, text: str) -> None:
+        say(f"{self._plan.steps[step].id}: {text}")
+
+
+class EventLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of the event stream as JSON."""
+
+    seq: int
+    at: str
+    type: str
+    step: str | None = None
+    unit: str | None = None
+    status: str | None = None
+
+
+def event_line(row: EventRow) -> bytes:
+    """One JSON Line, with its newline."""
+    line = EventLine(seq=row.seq, at=row.at, type=row.type, step=row.step, unit=row.unit, status=row.status)
+    return msgspec.json.encode(line) + b"\n"
+
+
+class EventsFile:
+    """Appends a run's events to a file as they are committed."""
+
+    def __init__(self, journal: Journal, run_id: str, path: Path) -> None:
+        self._journal = journal
+        self._run_id = run_id
+        try:
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise UsageFault(f'cannot write --events "{path}": {error.strerror}') from error
+        self._seq = 0
+        self([])
+
+    def __call__(self, _: Sequence[Event]) -> None:
+        """Write what was committed since the last time."""
+        for row in self._journal.events(self._run_id, self._seq):
+            self._file.write(event_line(row))
+            self._seq = row.seq

@@ -1,0 +1,67 @@
+"""Params that look like secrets: a warning with the path, never the value, never a refusal (spec 3, section 1)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from akm_schemas.json_types import Json, JsonObject
+
+_WORDS: Final = ("token", "password", "secret", "apikey", "credential")
+_PREFIXES: Final = (
+    *("AKIA", "ASIA", "AIza", "SG.", "dckr_pat_", "dop_v1_", "eyJ", "glpat-", "gho_", "ghp_", "ghr_", "ghs_", "ghu_"),
+    *(
+        "github_pat_",
+        "hf_",
+        "npm_",
+        "pypi-",
+        "rk_live_",
+        "shpat_",
+        "sk-",
+        "sk_live_",
+        "xapp-",
+        "xoxa-",
+        "xoxb-",
+        "xoxp-",
+    ),
+)
+_SHORTEST: Final = 20
+_BITS_PER_CHARACTER: Final = 3.0
+
+
+def secret_warnings(params: JsonObject) -> list[str]:
+    """One warning per param that holds something that looks like a secret."""
+    warnings = []
+    for name, value in params.items():
+        path = next(_suspects(name, value, f"params.{name}"), None)
+        if path is not None:
+            warnings.append(
+                f"{path} looks like a secret: params are stored and shown as they are; bind secrets with `env` instead"
+            )
+    return warnings
+
+
+def _suspects(key: str, value: Json, path: str) -> Iterator[str]:
+    plain = re.sub(r"[^a-z0-9]", "", key.lower())
+    if any(word in plain for word in _WORDS):
+        yield path
+    match value:
+        case str() if _is_token(value):
+            yield path
+        case dict():
+            for name, child in value.items():
+                yield from _suspects(name, child, f"{path}.{name}")
+        case list():
+            for index, child in enumerate(value):
+                yield from _suspects("", child, f"{path}[{index}]")
+
+
+def _is_token(text: str) -> bool:
+    if len(text) < _SHORTEST or not text.startswith(_PREFIXES) or re.search(r"\s", text):
+        return False
+    counts = Counter(text)
+    entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())
+    return entropy >= _BITS_PER_CHARACTER

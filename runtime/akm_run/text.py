@@ -1,0 +1,100 @@
+"""A run for people: status, steps, outputs, failures, and what to type next."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from akm_run.console import paint, visible
+from akm_run.document import ChildPart, RunDocument, StepPart, UnitPart
+from akm_schemas.canonical import canonical_text
+from akm_schemas.json_types import Json
+
+_SHOWN_CHARS = 2000
+
+
+def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> str:
+    """The whole of a run, ending in a newline."""
+    lines = [
+        f"run {document.run_id}  {paint(document.status, document.status, color=color)}  {visible(document.ref)}",
+    ]
+    width = max((len(step.id) for step in document.steps), default=0)
+    for step in document.steps:
+        lines += _step(step, width, color=color)
+    if document.units is not UNSET:
+        lines += ["units:", *(line for unit in document.units for line in _unit(unit, color=color))]
+    if document.outputs is not None:
+        lines += ["outputs:", *(f"  {name}: {_value(value)}" for name, value in document.outputs.items())]
+    if notices and document.notices:
+        lines += ["notices:", *(f"  {notice_text(n.step, n.unit, n.text)}" for n in document.notices)]
+    lines.append(f"units dispatched: {document.units_dispatched}, tokens used: {document.tokens_used}")
+    if document.children is not UNSET:
+        lines += ["children:", *_children(document.children, 1, color=color)]
+    if document.status in ("failed", "blocked"):
+        deepest = [] if document.children is UNSET else child_commands(document.children)
+        lines += ["to go on:", *(f"  {command}" for command in [*deepest, f"akm-run resume {document.run_id}"])]
+        lines.append(f"  akm-run {document.run_id}")
+    elif document.status == "active":
+        lines += ["to go on:", f"  akm-run {document.run_id}"]
+    return "\n".join(lines) + "\n"
+
+
+def child_commands(children: list[ChildPart]) -> list[str]:
+    """The commands that bring failed and blocked children on, deepest first."""
+    commands: list[str] = []
+    for child in children:
+        commands += child_commands(child.children)
+        if child.status in ("failed", "blocked"):
+            commands.append(f"akm-run resume {child.run_id}")
+    return commands
+
+
+def notice_text(step: str, unit: str | UnsetType | None, text: str) -> str:
+    """A notice with the unit, or else the step, that it is about."""
+    return f"{unit or step}: {visible(text)}"
+
+
+def _step(step: StepPart, width: int, *, color: bool) -> list[str]:
+    facts = [paint(step.status, step.status, color=color)]
+    if step.failure_reason is not UNSET:
+        facts.append(step.failure_reason)
+    if step.unit_count > 1 or step.failed_units:
+        facts.append(f"{step.unit_count} units, {step.failed_units} failed")
+    if step.selected is not UNSET:
+        facts.append(f"-> {step.selected}")
+    lines = [f"  {step.id.ljust(width)}  {'  '.join(facts)}"]
+    if step.summary is not UNSET:
+        lines += [f"      {line}" for line in visible(step.summary).splitlines()]
+    if step.output is not UNSET:
+        lines.append(f"      output: {_value(step.output)}")
+    return lines
+
+
+def _unit(unit: UnitPart, *, color: bool) -> list[str]:
+    facts = [paint(unit.status, unit.status, color=color)]
+    if unit.failure_reason is not UNSET:
+        facts.append(unit.failure_reason)
+    if unit.dispatches is not UNSET:
+        facts.append(f"dispatched {unit.dispatches} times under this id: a driver ended before the result was recorded")
+    if unit.tokens is not UNSET:
+        facts.append(f"{unit.tokens} tokens")
+    lines = [f"  {unit.id}  {'  '.join(facts)}"]
+    if unit.diagnostic is not UNSET:
+        lines += [f"      {line}" for line in visible(unit.diagnostic).splitlines()]
+    return lines
+
+
+def _children(children: list[ChildPart], depth: int, *, color: bool) -> list[str]:
+    lines: list[str] = []
+    for child in children:
+        status = paint(child.status, child.status, color=color)
+        commands = f"  ({'; '.join(child.commands)})" if child.commands else ""
+        lines.append(f"{'  ' * depth}{child.run_id}  {status}  {visible(child.ref)}{commands}")
+        lines += _children(child.children, depth + 1, color=color)
+    return lines
+
+
+def _value(value: Json) -> str:
+    text = visible(value if isinstance(value, str) else canonical_text(value))
+    if len(text) > _SHOWN_CHARS:
+        text = f"{text[:_SHOWN_CHARS]} ... ({len(text)} characters; --json shows all)"
+    return text.replace("\n", "\n        ")

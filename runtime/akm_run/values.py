@@ -1,0 +1,36 @@
+"""JSON values as the journal keeps them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, cast
+
+import msgspec
+
+from akm_schemas.bounds import STRICT_JSON_DEPTH
+from akm_schemas.canonical import canonical_bytes
+from akm_schemas.json_types import Json
+from akm_schemas.strict_json import parse_json
+
+_LONG_INTEGER: Final = re.compile(rb"\d{16}")
+_NESTING: Final = STRICT_JSON_DEPTH.high + 16  # an artifact or the exports wrap answers in a few levels more
+
+
+def encoded(value: Json) -> bytes:
+    """The canonical JSON of ``value``: what is stored, and what hashes are over."""
+    return canonical_bytes(value)
+
+
+def decoded(data: bytes) -> Json:
+    """The value of canonical JSON that the journal stored.
+
+    RFC 8785 writes a double such as 1e20 with all its digits; only text with such digits needs the slower reader.
+    """
+    if _LONG_INTEGER.search(data):
+        return parse_json(data, max_depth=_NESTING, canonical_numbers=True)
+    return cast(Json, msgspec.json.decode(data))
+
+
+def as_journaled(value: Json) -> Json:
+    """``value`` as a resumed run would read it, so that straight and resumed runs agree (``1.0`` is ``1``)."""
+    return value if value is None or isinstance(value, str | bool) else decoded(encoded(value))
