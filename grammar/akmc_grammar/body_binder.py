@@ -13,7 +13,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from akmc_grammar.body_scanner import Blocks, Comment, Marker, scan_blocks
+from akmc_grammar.body_comments import Comment
+from akmc_grammar.body_scanner import Blocks, Marker, scan_blocks
 from akmc_grammar.places import Span
 
 GATE = "gate"

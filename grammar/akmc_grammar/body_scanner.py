@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from akmc_grammar import body_lines as shapes
+from akmc_grammar.body_comments import Comment, find_comments, is_allow_line
 
 Leaf: TypeAlias = Literal["none", "paragraph", "fence", "html", "code"]
 
@@ -25,8 +26,6 @@ _INDENTED: Final = 4
 _SPACES: Final = re.compile("[ ]*").match
 # Lines that begin otherwise can start no block: they are paragraph text wherever a paragraph may stand.
 _BLOCK_STARTERS: Final = frozenset(" \t#>`~<=-+*_0123456789")
-_BACKTICKS: Final = re.compile("`+")
-_ALLOW_LINE: Final = re.compile(r"[ \t]*<!--[ \t]*akm:[ \t]*allow\[[^\]]*\](?:(?!-->).)*-->[ \t]*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +34,6 @@ class Marker:
 
     line: int
     heading: shapes.Heading
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A one-line HTML comment that is no code; columns from 0."""
-
-    line: int
-    start: int
-    text: str
 
 
 @dataclass(slots=True)
@@ -295,39 +285,9 @@ class _Scanner:
             self.containers[-1].empty = False
 
     def _comments(self, number: int, raw: str) -> None:
-        if _ALLOW_LINE.fullmatch(raw):
+        if is_allow_line(raw):
             self.found.allow_lines.add(number)
-        visible = _without_code_spans(raw) if "`" in raw else raw
-        start = visible.find("<!--")
-        while start >= 0:
-            end = visible.find("-->", start + 4)
-            if end < 0:
-                return
-            self.found.comments.append(Comment(number, start, raw[start : end + 3]))
-            start = visible.find("<!--", end + 3)
-
-
-def _without_code_spans(line: str) -> str:
-    """``line`` with its code spans blanked out, of the same length."""
-    runs = list(_BACKTICKS.finditer(line))
-    closers: dict[int, int] = {}
-    closed_by: dict[int, int] = {}
-    for position in range(len(runs) - 1, -1, -1):
-        width = runs[position].end() - runs[position].start()
-        if width in closers:
-            closed_by[position] = closers[width]
-        closers[width] = position
-    parts: list[str] = []
-    position = copied = 0
-    while position < len(runs):
-        closer = closed_by.get(position)
-        if closer is None:
-            position += 1
-            continue
-        start, end = runs[position].start(), runs[closer].end()
-        parts += (line[copied:start], " " * (end - start))
-        position, copied = closer + 1, end
-    return "".join([*parts, line[copied:]])
+        self.found.comments += find_comments(number, raw)
 
 
 def _skip(line: str, position: int) -> int:

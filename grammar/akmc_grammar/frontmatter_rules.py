@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from akm_schemas import keys
 from akmc_grammar.diagnostics import Note
 from akmc_grammar.places import Path, Place
 from akmc_grammar.shape_walk import Walk, quoted
@@ -16,20 +17,16 @@ from akmc_grammar.yaml_tree import Mapping, Node, Scalar, Sequence
 
 KINDS = ("unit", "map", "route")
 ENGINE_SETTINGS = ("engine", "model", "llm")
-OWNED_TOP_LEVEL = frozenset(
-    [
-        "model",
-        "messages",
-        "temperature",
-        "maxtokens",
-        "responseformat",
-        "stream",
-        "streamoptions",
-        "enablethinking",
-        "chattemplatekwargs",
-    ]
-)
-OWNED_ANYWHERE = frozenset(["authorization", "headers", "apikey", "token", "password", "secret", "cookie", "setcookie"])
+OWNED_TOP_LEVEL = frozenset(keys.OWNED_TOP_LEVEL)
+OWNED_ANYWHERE = frozenset(keys.OWNED_ANYWHERE)
+
+SECRET_HELP = 'drop it: the engine\'s "apiKey" in the config names the variable that holds a secret'
+OWNED_HELP = {
+    "enablethinking": 'write "enable_thinking" in "llm" itself',
+    "maxtokens": 'write "max_tokens" in "llm" itself',
+    "model": 'write "model" beside "llm"',
+    "temperature": 'write "temperature" in "llm" itself',
+}
 
 
 def check_steps(walk: Walk, steps: Node | None) -> None:
@@ -58,6 +55,7 @@ def duplicate_id(walk: Walk, name: str, index: int, earlier: int) -> None:
         Place(walk.file, ("steps", index, "id")),
         f"a step called {quoted(name)} is declared already",
         notes=[Note("first declared here", Place(walk.file, ("steps", earlier, "id")))],
+        help=f"rename one of the two, its heading too, such as {quoted(f'{name}-{index + 1}')}",
     )
     walk.poisoned.add(("steps", index, "id"))
 
@@ -127,7 +125,8 @@ def check_words(walk: Walk, command: Sequence, path: Path) -> None:
     """No argv word can hold a NUL."""
     for index, word in enumerate(command.items):
         if isinstance(word, Scalar) and isinstance(word.value, str) and "\0" in word.value:
-            walk.report("invalid-value", (*path, index), "a word of a command cannot hold a NUL character")
+            message = "a word of a command cannot hold a NUL character"
+            walk.report("invalid-value", (*path, index), message, help="remove the character")
 
 
 def cwd_fault(cwd: str) -> str | None:
@@ -155,8 +154,11 @@ def check_llm(walk: Walk, llm: Node | None, path: Path) -> None:
             bare = re.sub(r"[^a-z0-9]", "", name.lower())
             top = len(at) == len(path) + 2
             if (top and bare in OWNED_TOP_LEVEL) or bare in OWNED_ANYWHERE:
-                why = "belongs to the engine" if bare in OWNED_TOP_LEVEL else "would carry a secret or a header"
-                walk.report("invalid-value", at, f"extra_params cannot have {quoted(name)}: it {why}", key=True)
+                secret = bare in OWNED_ANYWHERE
+                why = "would carry a secret or a header" if secret else "belongs to the engine"
+                help = SECRET_HELP if secret else OWNED_HELP.get(bare, "drop it: the engine writes it itself")
+                message = f"extra_params cannot have {quoted(name)}: it {why}"
+                walk.report("invalid-value", at, message, key=True, help=help)
 
 
 def member_names(node: Node, path: Path) -> Iterator[tuple[Path, str]]:

@@ -44,7 +44,8 @@ class MarkdownLocator:
 
     def span(self, place: Place) -> Span:
         """See ``document.Locator``."""
-        if place.span is None and len(place.path) == 3 and place.path[2] in ("instructions", "rubric"):
+        prose = place.part == "value" and len(place.path) == 3 and place.path[2] in ("instructions", "rubric")
+        if place.span is None and prose:
             section = self.sections.get(cast(int, place.path[1]))
             if section is not None:
                 gate = section.gate if place.path[2] == "rubric" else None
@@ -92,7 +93,8 @@ def readable(source: SourceText, sink: Sink) -> bool:
     """Whether the bytes can be read at all; reports why not."""
     if not SOURCE_BYTES.holds(len(source.raw)):
         message = f"a source has at most {SOURCE_BYTES.high} bytes, found {len(source.raw)}"
-        sink.report("bound-exceeded", Place(source.name, span=Span(1, 1, 1, 1)), message)
+        help = "move what is no instruction into files that the steps read, or split the workflow"
+        sink.report("bound-exceeded", Place(source.name, span=Span(1, 1, 1, 1)), message, help=help)
         return False
     if source.text is None:
         before = source.raw[: source.bad_offset]

@@ -8,9 +8,8 @@ nothing of its own package; an installed package needs neither hatchling nor lar
 from __future__ import annotations
 
 import io
-import os
-import subprocess
 import sys
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,14 +23,16 @@ GRAMMARS: Final = {
 }
 """Grammar name (``<name>.lark``) to its start rules."""
 
+_SHIFT: Final = 0  # Lark's serialised action: (0, state) shifts or goes, (1, rule) reduces
+
 
 def generated_path(name: str, folder: Path) -> Path:
     """Where the parser of grammar ``name`` is written; ``folder`` holds the grammars."""
     return folder / "_generated" / f"{name}_parser.py"
 
 
-def standalone_source(name: str, folder: Path) -> str:
-    """The source text of the standalone parser of ``folder/<name>.lark``, in this process.
+def generate(name: str, folder: Path) -> str:
+    """The source text of the standalone parser of ``folder/<name>.lark``, the same on every run.
 
     Raises ``lark.exceptions.LarkError`` for a faulty grammar and ``OSError`` when it cannot be read.
     """
@@ -42,19 +43,55 @@ def standalone_source(name: str, folder: Path) -> str:
     parser = Lark(grammar, parser="lalr", lexer="contextual", start=list(GRAMMARS[name]), maybe_placeholders=True)
     out = io.StringIO()
     write: Any = gen_standalone  # the tool carries no types
-    write(parser, out=out)
+    write(_Canonical(parser), out=out)
     lines = (line.rstrip() for line in out.getvalue().splitlines())
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def generate(name: str, folder: Path) -> str:
-    """The same, byte for byte alike on every run: Lark numbers its states in the order of sets of texts.
+class _Canonical:
+    """A Lark instance that serialises with its LALR table numbered in a fixed order.
 
-    Raises ``subprocess.CalledProcessError`` when the generating child fails (its traceback goes to stderr).
+    Lark numbers tokens and states in the order of sets, which changes from run to run. Here tokens are in
+    alphabetical order and states in that of their first visit from the start states.
     """
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, str(Path(__file__).resolve()), name, str(folder)]
-    return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout.decode("utf-8")
+
+    def __init__(self, parser: Any) -> None:
+        self._parser = parser
+
+    def memo_serialize(self, types: Any) -> tuple[Any, Any]:
+        """What the standalone tool asks for: the parser's data and its memo."""
+        data, memo = self._parser.memo_serialize(types)
+        data["parser"]["parser"] = _renumbered(data["parser"]["parser"])
+        return data, memo
+
+
+def _renumbered(table: dict[str, Any]) -> dict[str, Any]:
+    """The LALR table ``{tokens, states, start_states, end_states}`` with canonical numbers."""
+    names: dict[int, str] = table["tokens"]
+    numbers = {name: number for number, name in enumerate(sorted(names.values()))}
+    by_name = {
+        state: sorted(((names[token], action) for token, action in actions.items()), key=itemgetter(0))
+        for state, actions in table["states"].items()
+    }
+    order: dict[int, int] = {}
+    waiting = [state for _, state in sorted(table["start_states"].items())]
+    while waiting:
+        state = waiting.pop(0)
+        if state not in order:
+            order[state] = len(order)
+            waiting += [target for _, (action, target) in by_name[state] if action == _SHIFT]
+    return {
+        "tokens": {number: name for name, number in numbers.items()},
+        "states": {
+            order[state]: {
+                numbers[name]: (action, order[target] if action == _SHIFT else target)
+                for name, (action, target) in by_name[state]
+            }
+            for state in order
+        },
+        "start_states": {start: order[state] for start, state in sorted(table["start_states"].items())},
+        "end_states": {start: order[state] for start, state in sorted(table["end_states"].items())},
+    }
 
 
 def write_parsers(folder: Path) -> list[Path]:
@@ -92,16 +129,12 @@ def get_build_hook() -> type[BuildHookInterface[Any]]:
     return ParserBuildHook
 
 
-def main(arguments: list[str]) -> int:
-    """Without arguments: generate the parsers beside this file. With a grammar's name and folder: print its parser."""
-    if arguments:
-        name, folder = arguments
-        sys.stdout.buffer.write(standalone_source(name, Path(folder)).encode("utf-8"))
-        return 0
+def main() -> int:
+    """Generate the parsers beside this file."""
     for path in write_parsers(Path(__file__).resolve().parent):
         sys.stdout.write(f"{path}\n")
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

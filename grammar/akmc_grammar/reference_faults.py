@@ -97,10 +97,10 @@ def _help(text: str, offset: int, expected: frozenset[str]) -> str:
         return 'the artifact of a step is "steps.ID.output"'
     if text[offset - 1] == "[" and rest[:1] in ("'", '"'):
         return "a property is written with a dot: .name"
-    if text[offset - 1] == "[" or rest[:1].isdecimal():
-        return "an index is [0], [1], ...: digits without sign or leading zero"
-    if not rest.isascii():
+    if not rest[:1].isascii():
         return "references are ASCII only"
+    if text[offset - 1] == "[" or "_CLOSE" in expected:
+        return "an index is [0], [1], ...: at most 10 digits without sign or leading zero"
     return FORMS
 
 

@@ -65,7 +65,7 @@ _ROWS = (
     Rule("AKM0303", "step-kind-conflict", "error", "frontmatter", "a step of two kinds"),
     Rule("AKM0304", "exec-engine-conflict", "error", "frontmatter", "an exec unit with engine settings"),
     Rule("AKM0305", "exec-shell-string", "error", "frontmatter", "a command written as one string"),
-    Rule("AKM0306", "exec-cwd-escape", "error", "frontmatter", "a working directory outside the tree"),
+    Rule("AKM0306", "exec-cwd-escape", "error", "directories", "a working directory outside the tree"),
     Rule(
         "AKM0307", "inherit-env-forbidden", "error", "frontmatter", "an exec unit that asks for the whole environment"
     ),
@@ -130,7 +130,7 @@ _ROWS = (
     Rule("AKM0707", "run-field-conflict", "error", "yaml_workflow", "a key that does not go with run"),
     Rule("AKM0708", "unsafe-run-token", "error", "yaml_workflow", "a run token that a shell would read"),
     Rule("AKM0709", "unsupported-shell", "error", "yaml_workflow", "a shell that is not in the list"),
-    Rule("AKM0710", "working-directory-escape", "error", "yaml_workflow", "a working directory outside the tree"),
+    Rule("AKM0710", "working-directory-escape", "error", "directories", "a working directory outside the tree"),
     Rule("AKM0711", "unsupported-github-expression", "error", "yaml_workflow", "an expression of GitHub Actions"),
     Rule("AKM0712", "invalid-cron", "error", "yaml_workflow", "a schedule that is no five-field cron expression"),
     Rule("AKM0713", "docker-action-unsupported", "error", "yaml_workflow", "a docker action"),
@@ -151,7 +151,7 @@ _ROWS = (
         "AKM0807",
         "child-output-unknown",
         "error",
-        "composition",
+        "bindings",
         "a reference to an export that the child lacks",
         _COMPOSITION,
     ),

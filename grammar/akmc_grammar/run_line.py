@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _WORD: Final = r"[A-Za-z0-9_@%+=:,./^-]+"
 _LINE: Final = re.compile(rf"[ \t]*{_WORD}(?:[ \t]+{_WORD})*[ \t]*")
@@ -57,32 +57,33 @@ class UnsafeToken:
 
 
 def read_run(text: str) -> list[str] | UnsafeToken:
-    """The words of a run line (one trailing newline of a block scalar is dropped), or the first unsafe token."""
-    line = text.removesuffix("\n")
-    if _LINE.fullmatch(line):
-        words = line.split()
-        if _ASSIGNMENT.match(words[0]):
-            message = f'"{words[0]}" sets a variable for one command, which only a shell does; use "env"'
-            return UnsafeToken(line.index(words[0]), len(words[0]), message)
-        return words
-    return explain(line)
+    """The words of a run line, or the first unsafe token."""
+    if not _LINE.fullmatch(text):
+        return explain(text)
+    words = text.split()
+    if _ASSIGNMENT.match(words[0]):
+        message = f'"{words[0]}" sets a variable for one command, which only a shell does; use "env"'
+        return UnsafeToken(text.index(words[0]), len(words[0]), message)
+    return words
 
 
 def explain(line: str) -> UnsafeToken:
     """The first token that is not plain; asks the generated parser where."""
-    from akmc_grammar._generated.run_parser import Lark_StandAlone, UnexpectedCharacters, UnexpectedInput
+    from akmc_grammar._generated import run_parser
 
+    generated: Any = run_parser  # generated code has no types
     try:
-        Lark_StandAlone().parse(line)
-    except UnexpectedCharacters as fault:
-        character = line[fault.pos_in_stream]
-        start = max(line.rfind(" ", 0, fault.pos_in_stream), line.rfind("\t", 0, fault.pos_in_stream)) + 1
+        generated.Lark_StandAlone().parse(line)
+    except generated.UnexpectedCharacters as fault:
+        at = int(fault.pos_in_stream)
+        character = line[at]
+        start = max(line.rfind(" ", 0, at), line.rfind("\t", 0, at)) + 1
         token = re.match(r"\S*", line[start:])
         word = token.group() if token and token.group() else character
         why = _WHY.get(character, "is not a plain character")
         shown = f"U+{ord(character):04X}" if not character.isprintable() else f'"{character}"'
         return UnsafeToken(start, len(word), f"{shown} {why}; a run holds plain words only, no shell reads it")
-    except UnexpectedInput:
+    except generated.UnexpectedInput:
         return UnsafeToken(0, max(len(line), 1), "a run needs at least one word")
     raise AssertionError(f"the run grammar accepts what its terminals refuse: {line!r}")
 

@@ -2,8 +2,8 @@
 
 Choices where several findings have one cause:
 
-* A step without a section is ``missing-section`` also when a misspelt heading or an unclosed fence explains it: both
-  are true, and each is reported at its own place; the misspelt heading is then a note of the missing section.
+* A step whose section has a misspelt heading is not ``missing-section`` too: the heading says it, with the step's place
+  as a note. One that an unclosed fence swallowed is: the step is where its author looks, the fence what to mend.
 * While a step's id cannot be read, a heading that names no declared step may be that step's; it is reported only when
   it is close to a declared id that has no section.
 * A section that is missing, a duplicate or empty says nothing about its gate.
@@ -114,28 +114,26 @@ class _Binding:
             found = f'"{_shown(section.heading)}"' if section.heading else "a heading without text"
             message = f"found {found}, expected the id of a step; declared steps: {declared}"
             if candidate is None:
-                help_line, fix = "use another heading level for prose, or declare the step", None
+                help_line, fix, notes = "use another heading level for prose, or declare the step", None, []
             else:
                 help_line = f'did you mean "{candidate}"?'
                 fix = self._heading_fix(section, candidate)
-            self.sink.report("unexpected-heading", self._at(section.heading_span), message, help=help_line, fix=fix)
+                owner = Place(self.file, ("steps", self._owners()[candidate].index, "id"))
+                notes = [Note("this step has no section yet", owner)]
+            place = self._at(section.heading_span)
+            self.sink.report("unexpected-heading", place, message, notes=notes, help=help_line, fix=fix)
 
     def report_missing(self) -> None:
         """Unit and map steps without a section, and the fence that may have swallowed it."""
         missing = False
         for step_id, step in self._owners().items():
-            if step.kind == "route" or step.index in self.bound:
+            if step.kind == "route" or step.index in self.bound or step_id in self.misspelt:
                 continue
             missing = True
-            notes = [
-                Note("this heading may be meant", self._at(section.heading_span))
-                for section in self.misspelt.get(step_id, [])[:1]
-            ]
             self.sink.report(
                 "missing-section",
                 Place(self.file, ("steps", step.index, "id")),
                 f'the step "{step_id}" has no section in the body',
-                notes=notes,
                 help=f'add a "## {step_id}" heading with the instructions below it',
             )
         fence = self.body.unclosed_fence

@@ -14,10 +14,12 @@ from akm_schemas import keys
 from akm_schemas.bounds import PARAM_NAME, TIMEOUT_MS, Bound
 from akm_schemas.canonical import CanonicalError, canonical_bytes
 from akm_schemas.json_types import Json
+from akmc_grammar import shape_hints as hints
 from akmc_grammar.diagnostics import Note, Sink
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import parse_duration
-from akmc_grammar.suggest import did_you_mean, listed
+from akmc_grammar.shape_hints import quoted
+from akmc_grammar.suggest import listed
 from akmc_grammar.yaml_tree import Bad, Entry, Mapping, Node, Scalar, Sequence, to_json
 
 
@@ -27,12 +29,6 @@ class _Poison:
 
 POISON: Final = _Poison()
 Walked = Json | _Poison
-CLIP = 60
-
-
-def quoted(text: str) -> str:
-    """User text in quotes, clipped."""
-    return f'"{text if len(text) <= CLIP else text[: CLIP - 1] + "…"}"'
 
 
 def described(node: Node) -> str:
@@ -71,7 +67,8 @@ class Walk:
 
     def wrong_type(self, path: Path, expected: str, node: Node, help: str | None = None) -> _Poison:
         """Report a value of the wrong kind."""
-        return self.report("wrong-type", path, f"expected {expected}, found {described(node)}", help=help)
+        message = f"expected {expected}, found {described(node)}"
+        return self.report("wrong-type", path, message, help=help or hints.wrong_kind(expected, node))
 
     # ---- shapes ----
 
@@ -100,6 +97,7 @@ class Walk:
             return self.wrong_type(path, f"a mapping with {listed(key.name for key in shape.keys)}", node)
         found: dict[str, Json] = {}
         seen: set[str] = set()
+        meant: set[str | None] = set()
         for entry in node.entries:
             name = str(entry.key.value)
             if name in seen:
@@ -107,6 +105,7 @@ class Walk:
             seen.add(name)
             known = shape.key(name)
             if known is None:
+                meant.add(hints.meant_key(shape, name))
                 self.unknown_key(entry, shape, path)
                 continue
             value = self.value(entry.value, known.shape, (*path, name))
@@ -114,9 +113,11 @@ class Walk:
                 found[name] = value
         for key in shape.keys:
             if key.required and key.name not in seen:
-                self.report("missing-key", path, f'{shape.name} lacks the key "{key.name}" ({key.doc})')
-                self.poisoned.discard(path)
                 self.poisoned.add((*path, key.name))
+                if key.name not in meant:  # else the misspelt key says it
+                    message = f'{shape.name} lacks the key "{key.name}" ({key.doc})'
+                    self.report("missing-key", path, message, help=hints.missing_key(shape, key))
+                    self.poisoned.discard(path)
         return found
 
     def unknown_key(self, entry: Entry, shape: keys.Record, path: Path) -> None:
@@ -136,12 +137,8 @@ class Walk:
             )
             return
         allowed = [key.name for key in shape.keys]
-        help = did_you_mean(name, allowed)
-        homes = [home for home in keys.homes_of(name) if home != shape.name]
-        if help is None and homes:
-            help = f'"{name}" is a key of {" and ".join(homes)}: move it there'
         message = f"unknown key {quoted(name)} in {shape.name}; allowed: {listed(allowed)}"
-        self.report("unknown-key", at, message, key=True, help=help)
+        self.report("unknown-key", at, message, key=True, help=hints.misplaced_or_misspelt(shape, name))
 
     def list_of(self, node: Node, shape: keys.ListOf, path: Path) -> Walked:
         """A list; unreadable items stay in place as ``None`` so that indexes keep their meaning."""
@@ -151,7 +148,7 @@ class Walk:
                 return POISON if isinstance(single, _Poison) else [single]
             return self.no_list(node, shape, path)
         if shape.bound is not None and not shape.bound.holds(len(node.items)):
-            self.out_of_bounds(path, f"{len(node.items)} {shape.bound.unit}", shape.bound)
+            self.out_of_bounds(path, len(node.items), shape.bound)
             self.poisoned.discard(path)
         found: list[Json] = []
         first: dict[str, int] = {}
@@ -164,6 +161,7 @@ class Walk:
                     Place(self.file, (*path, index)),
                     f"{quoted(value)} is listed twice",
                     notes=[Note("first listed here", place)],
+                    help="drop one of the two",
                 )
             found.append(None if isinstance(value, _Poison) else value)
         return found
@@ -189,7 +187,7 @@ class Walk:
             return self.wrong_type(path, "a mapping from names to values", node)
         names = {str(entry.key.value) for entry in node.entries}
         if not shape.bound.holds(len(names)):
-            self.out_of_bounds(path, f"{len(names)} {shape.bound.unit}", shape.bound)
+            self.out_of_bounds(path, len(names), shape.bound)
             self.poisoned.discard(path)
         found: dict[str, Json] = {}
         for entry in node.entries:
@@ -203,7 +201,7 @@ class Walk:
                     (*path, name),
                     f"{quoted(name)} cannot be a name",
                     key=True,
-                    help="an ASCII letter or underscore, then letters, digits and underscores; at most 128 characters",
+                    help=hints.named_help(name),
                 )
             value = self.value(entry.value, shape.value, (*path, name))
             if legal and not isinstance(value, _Poison):
@@ -227,14 +225,15 @@ class Walk:
             except CanonicalError:  # lone surrogates and the like: reported where they stand
                 written = 0
             if not size.holds(written):
-                return self.out_of_bounds(path, f"{written} bytes", size)
+                return self.out_of_bounds(path, written, size)
         return value
 
     # ---- scalars ----
 
-    def out_of_bounds(self, path: Path, found: str, bound: Bound) -> _Poison:
+    def out_of_bounds(self, path: Path, found: int, bound: Bound) -> _Poison:
         """Report a number, length or size outside its bound."""
-        return self.report("bound-exceeded", path, f"{bound.name} takes {bound.says()}, found {found}")
+        message = f"{bound.name} takes {bound.says()}, found {f'{found} {bound.unit}'.rstrip()}"
+        return self.report("bound-exceeded", path, message, help=hints.within(bound, found))
 
     def scalar(self, node: Node, shape: keys.Shape, path: Path) -> Walked:
         """A scalar shape."""
@@ -252,7 +251,7 @@ class Walk:
                 if not isinstance(value, int) or isinstance(value, bool):
                     return self.wrong_type(path, "an integer", node)
                 if shape.bound is not None and not shape.bound.holds(value):
-                    return self.out_of_bounds(path, str(value), shape.bound)
+                    return self.out_of_bounds(path, value, shape.bound)
                 return value
             case keys.Number():
                 if not isinstance(value, int | float) or isinstance(value, bool):
@@ -271,23 +270,24 @@ class Walk:
         """A string within its vocabulary, pattern and size."""
         value = node.value if isinstance(node, Scalar) else None
         if not isinstance(value, str):
-            numeric = isinstance(node, Scalar) and node.value is not None
-            return self.wrong_type(path, "a string", node, "put it in quotes" if numeric else None)
+            written = isinstance(node, Scalar) and node.value is not None
+            return self.wrong_type(path, "a string", node, "put it in quotes" if written else None)
         if shape.choices and value not in shape.choices:
-            message = f"{quoted(value)} is not one of {listed(shape.choices)}"
-            return self.report(shape.rule, path, message, help=did_you_mean(value, shape.choices))
+            message, help = hints.one_of(value, shape.choices)
+            return self.report(shape.rule, path, message, help=help)
         if shape.pattern is not None and not re.fullmatch(shape.pattern, value):
-            return self.report(shape.rule, path, f"{quoted(value)} is not allowed here", help=shape.hint)
+            said, help = hints.not_a_name(shape, value)
+            return self.report(shape.rule, path, f"{quoted(value)} {said}", help=help)
         if shape.rule == "invalid-engine-name" and value.startswith("akm-"):
-            return self.report(shape.rule, path, f'{quoted(value)}: names that start with "akm-" are reserved')
+            message = f'{quoted(value)}: names that start with "akm-" are reserved'
+            return self.report(shape.rule, path, message, help="give the engine another name, in the config too")
         if shape.size is not None:
             size = len(value.encode("utf-8", "surrogatepass")) if shape.in_bytes else len(value)
             if not shape.size.holds(size):
                 if shape.rule != "invalid-value":
-                    return self.report(
-                        shape.rule, path, f"{quoted(value)} has {size} characters", help=shape.size.says()
-                    )
-                return self.out_of_bounds(path, f"{size}", shape.size)
+                    message = f"{quoted(value)} has {size} {shape.size.unit}"
+                    return self.report(shape.rule, path, message, help=hints.within(shape.size, size))
+                return self.out_of_bounds(path, size, shape.size)
         return value
 
     def timeout(self, node: Node, path: Path) -> Walked:
@@ -309,5 +309,5 @@ class Walk:
                 help='write digits and one of ms, s, m ("250ms", "90s", "10m"), digits alone for ms, or "none"',
             )
         if isinstance(parsed, int) and not TIMEOUT_MS.holds(parsed):
-            return self.out_of_bounds(path, f"{parsed} ms", TIMEOUT_MS)
+            return self.out_of_bounds(path, parsed, TIMEOUT_MS)
         return parsed

@@ -161,6 +161,8 @@ class Composer:
                 break
             key = self._node(item, level + 1)
             value = self._node(next(self._events), level + 1)
+            if self._spans.is_late(value.node.span, key.node.span):
+                value = value._replace(node=replace(value.node, span=self._spans.behind_colon(key.node.span)))
             size, height = size + key.size + value.size, max(height, key.height, value.height)
             tail = value.node.span
             name = self._key(key.node, seen)

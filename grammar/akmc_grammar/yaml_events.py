@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from akm_schemas.bounds import KIB, YAML_NODES, Bound
@@ -122,10 +123,10 @@ def _swap(text: str) -> tuple[str, dict[int, str]]:
 def _c_parser() -> Any | None:
     """libyaml's parser class, or ``None`` where the C extension is not installed."""
     try:
-        from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined] (a re-export without __all__)
+        module: Any = import_module("ruamel.yaml.cyaml")
     except ImportError:
         return None
-    return CParser
+    return module.CParser
 
 
 def _c_events(parser_class: Any, text: str) -> Iterator[Any]:

@@ -12,7 +12,11 @@ from typing import Final
 from akmc_grammar.yaml_events import Fault, Mark
 
 _SHOWN: Final = 60
-_KEY_VALUE: Final = re.compile(r"(?P<lead>[ ]*(?:- +)*(?P<key>[^\s:#'\"{}\[\],][^:#]*?): +)(?P<value>\S.*?)\s*")
+_COMPARED: Final = 400
+_MATCHED: Final = 1000
+_KEY_VALUE: Final = re.compile(r"(?P<lead>[ ]*(?:- +)*(?P<key>[^\s:#'\"{}\[\],][^:#]*?): +)(?P<value>\S.*)")
+_WORD_BEFORE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*$")
+_INDEXES: Final = re.compile(r"(?:\[[0-9]+\]|\.[A-Za-z_][A-Za-z0-9_-]*)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Explanation:
     message: str
     help: str
     rule: str = "invalid-yaml"
+    quote: bool = False  # whether quotes around the place mend it
 
 
 def explain(fault: Fault, text: str) -> Explanation:
@@ -78,9 +83,9 @@ def _at(lines: list[str], mark: Mark) -> str:
 def _stray_colon(lines: list[str], mark: Mark) -> Explanation:
     """``key: some text: more``, or a key that is indented deeper than what it follows."""
     line = lines[mark.line]
-    match = _KEY_VALUE.fullmatch(line)
+    match = _KEY_VALUE.match(line[:_MATCHED])
     if match is not None and match.end("lead") <= mark.column:
-        key, value = match["key"], match["value"]
+        key, value = match["key"], match["value"].rstrip()
         quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         fix = f"quote the value: {key}: {quoted}" if len(line) <= 2 * _SHOWN else "quote the value"
         return Explanation(mark, 1, 'a value that is not quoted cannot contain ": "', fix)
@@ -110,6 +115,9 @@ def _no_colon(lines: list[str], fault: Fault) -> Explanation:
 
 def _unclosed_flow(fault: Fault, lines: list[str]) -> Explanation:
     """``[1, 2`` or ``{a: 1``: reported where it opens when the text ends or goes on below without the bracket."""
+    indexed = _indexed(lines[fault.mark.line], fault.mark)
+    if indexed is not None:
+        return indexed
     opener = fault.context_mark or fault.mark
     closer = "]" if "']'" in fault.problem else "}"
     if fault.mark.line != opener.line or not _at(lines, fault.mark):
@@ -117,6 +125,21 @@ def _unclosed_flow(fault: Fault, lines: list[str]) -> Explanation:
         return Explanation(opener, 1, f'this {name} is not closed: no "{closer}" follows', f'close it with "{closer}"')
     found = f'found "{_at(lines, fault.mark)}", expected "," or "{closer}"'
     return Explanation(fault.mark, 1, found, f'separate entries by ",", close with "{closer}"')
+
+
+def _indexed(line: str, mark: Mark) -> Explanation | None:
+    """``[steps.scan.output.rows[12].kind]``: in a flow list or mapping a bracket ends what is not quoted."""
+    # No reference is longer, and a search over a whole line of one word takes time in its square.
+    window = max(mark.column - _COMPARED, 0)
+    head, tail = _WORD_BEFORE.search(line, window, mark.column), _INDEXES.match(line, mark.column)
+    if head is None or tail is None:
+        return None
+    word = head[0] + tail[0]
+    what = "the reference" if word.startswith(("params.", "steps.")) else "it"
+    message = f'"{word}" is not quoted, so its "[" is read as the beginning of a list'
+    return Explanation(
+        mark._replace(column=head.start()), len(word), message, f'put {what} in quotes: "{word}"', quote=True
+    )
 
 
 _TABLE: Final = (

@@ -10,7 +10,7 @@ import re
 from typing import Final, Literal
 
 from akm_schemas.bounds import YAML_DEPTH_MARKDOWN, YAML_DEPTH_YAML
-from akmc_grammar.diagnostics import Sink
+from akmc_grammar.diagnostics import Edit, Fix, Sink
 from akmc_grammar.places import Place, Span
 from akmc_grammar.yaml_compose import Composer, OutOfBounds, UndefinedAlias
 from akmc_grammar.yaml_events import Event, Fault, Mark, Overflow, scan
@@ -73,9 +73,10 @@ def yaml_comments(text: str, *, first_line: int) -> list[tuple[str, Span]]:
     """The comments of ``text`` from their ``#`` on, never a ``#`` inside a scalar; none when it is not YAML."""
     if "#" not in text:
         return []
-    hidden = [
-        (_hidden_from(event, text), event.end.offset) for event in scan(text, YAML_DEPTH_MARKDOWN).events if event.style
-    ]
+    found = scan(text, YAML_DEPTH_MARKDOWN)
+    if found.stopped is not None:
+        return []
+    hidden = [(_hidden_from(event, text), event.end.offset) for event in found.events if event.style]
     comments: list[tuple[str, Span]] = []
     position, line, line_start, comment_end = 0, first_line, 0, 0
     for match in _HASH.finditer(text):
@@ -104,7 +105,18 @@ def _hidden_from(event: Event, text: str) -> int:
 
 def _report_fault(fault: Fault, text: str, file: str, sink: Sink, first_line: int) -> None:
     said = explain(fault, text)
-    sink.report(said.rule, _place(file, said.mark, said.width, first_line), said.message, help=said.help)
+    place = _place(file, said.mark, said.width, first_line)
+    sink.report(said.rule, place, said.message, help=said.help, fix=_quotes(place) if said.quote else None)
+
+
+def _quotes(place: Place) -> Fix | None:
+    """Quotes around a place; what stands there could not be read, so no meaning changes."""
+    span = place.span
+    if span is None:
+        return None
+    ends = (span.column, span.end_column)
+    edits = (Edit(Place(place.file, span=Span(span.line, at, span.line, at)), '"') for at in ends)
+    return Fix("put it in quotes", tuple(edits))
 
 
 def _place(file: str, mark: Mark, width: int, first_line: int) -> Place:

@@ -56,6 +56,17 @@ class Spans:
             return span
         return Span(span.line, span.column, tail.end_line, tail.end_column)
 
+    @staticmethod
+    def is_late(value: Span, key: Span) -> bool:
+        """Whether an empty value stands on a later line than its key, as the parsers say at the end of the text."""
+        return (value.line, value.column) == (value.end_line, value.end_column) and value.line != key.end_line
+
+    def behind_colon(self, key: Span) -> Span:
+        """The empty span behind the colon of ``key``."""
+        width = len(self._lines[key.end_line - self._first_line])
+        column = min(key.end_column + 1, width + 1)
+        return Span(key.end_line, column, key.end_line, column)
+
     def content_start(self, event: Event) -> Mark:
         """Where the node begins behind its anchor and tag."""
         if event.anchor is None and event.tag is None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from msgspec import UNSET, UnsetType
 
+from akm_schemas.bounds import ARGV_WORD_BYTES, ARGV_WORDS, INSTRUCTION_BYTES
 from akm_schemas.json_types import JsonObject
 from akm_schemas.keys import Key, Record, Text
 from akm_schemas.yaml_keys import BUILTIN, ENV_NAME, SHELLS
@@ -13,15 +17,17 @@ from akmc_grammar.ir import Exec, Step, Unit, Uses
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import parse_asset_ref
 from akmc_grammar.run_line import UnsafeToken, read_run, shell_argv
-from akmc_grammar.shape_walk import Walk, quoted
+from akmc_grammar.shape_hints import quoted
+from akmc_grammar.shape_walk import Walk
 from akmc_grammar.uses_target import refuse_target
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar, to_json
 
+_SCRIPT_HELP: Final = 'put the command into a script: "uses: scripts/<name>"'
 BUILTIN_WITH = Record(
     "with",
     (
         Key("ref", Text(), "a commands/ ref"),
-        Key("content", Text(), "the prompt itself"),
+        Key("content", Text(size=INSTRUCTION_BYTES, in_bytes=True), "the prompt itself"),
         Key("arguments", Text(), "what replaces $ARGUMENTS"),
     ),
 )
@@ -30,6 +36,13 @@ BUILTIN_WITH = Record(
 def text_of(node: Node | None) -> str | None:
     """The text of a string scalar."""
     return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
+
+
+def run_text(node: Node | None) -> str | None:
+    """The text of a ``run``: the newline that ends a block scalar is not part of it."""
+    text = text_of(node)
+    block = isinstance(node, Scalar) and node.style in ("literal", "folded")
+    return text.removesuffix("\n") if text is not None and block else text
 
 
 class StepReader:
@@ -49,7 +62,8 @@ class StepReader:
         if (run is None) == (uses is None):
             found = "both" if run is not None else "neither"
             message = f'a step has exactly one of "run" and "uses", found {found}'
-            self.walk.report("step-target-xor", path, message)
+            help = "keep one of the two" if run is not None else 'add "run: <words>" or "uses: <ref>"'
+            self.walk.report("step-target-xor", path, message, help=help)
             unit, instructions = Unit(), ""
         elif run is not None:
             unit, instructions = self.run_unit(node, run, path)
@@ -71,6 +85,7 @@ class StepReader:
             Place(self.walk.file, path),
             f"a step called {quoted(name)} is declared already",
             notes=[Note("first declared here", Place(self.walk.file, ("steps", earlier, "id")))],
+            help=f"rename one of the two, such as {quoted(f'{name}-{index + 1}')}",
         )
         self.walk.poisoned.add(path)
         return UNSET
@@ -82,27 +97,37 @@ class StepReader:
         if node.get("with") is not None:
             message, help = '"with" binds what "uses" names; a run takes no bindings', 'drop "with"'
             self.walk.report("run-field-conflict", (*path, "with"), message, key=True, help=help)
-        text, shell = text_of(run), node.get("shell")
         env = self.environment(node.get("env"), path)
         where = self.directory(node.get("working-directory"), path)
-        if text is None or (*path, "run") in self.walk.poisoned:
+        line = run_text(run)
+        words = self.command(run, node.get("shell"), path)
+        if words is None:
             self.walk.poisoned.add((*path, "unit", "exec"))
-            return Unit(env_literals=env), text or ""
-        words = read_run(text)
+            return Unit(env_literals=env), line or ""
+        return Unit(exec=Exec(command=words, cwd=where), env_literals=env), line or ""
+
+    def command(self, run: Node, shell: Node | None, path: Path) -> list[str] | None:
+        """The argv of a run line; ``None`` after a report."""
+        at, line = (*path, "run"), run_text(run)
+        if line is None or at in self.walk.poisoned:
+            return None
+        words = read_run(line)
         if isinstance(words, UnsafeToken):
-            place = Place(self.walk.file, (*path, "run"), offset=words.offset, length=words.length)
-            help = 'put the command into a script: "uses: scripts/<name>"'
-            self.walk.sink.report("unsafe-run-token", place, words.message, help=help)
-            self.walk.poisoned |= {(*path, "run"), (*path, "unit", "exec")}
-            return Unit(env_literals=env), text
-        line = text.removesuffix("\n")
+            place = Place(self.walk.file, at, offset=words.offset, length=words.length)
+            self.walk.sink.report("unsafe-run-token", place, words.message, help=_SCRIPT_HELP)
+            self.walk.poisoned.add(at)
+            return None
         if shell is not None:
             name = text_of(shell)
             if name not in SHELLS:  # reported by the walk
-                self.walk.poisoned.add((*path, "unit", "exec"))
-                return Unit(env_literals=env), line
+                return None
             words = shell_argv(name, line)
-        return Unit(exec=Exec(command=words, cwd=where), env_literals=env), line
+        for bound, size in ((ARGV_WORDS, len(words)), (ARGV_WORD_BYTES, max(map(len, words)))):
+            if not bound.holds(size):
+                message = f"a run has {bound.says()}, found {size}"
+                self.walk.report("bound-exceeded", at, message, help=_SCRIPT_HELP)
+                return None
+        return words
 
     def directory(self, node: Node | None, path: Path) -> str | UnsetType:
         """A relative, contained working directory."""
@@ -126,15 +151,21 @@ class StepReader:
             self.walk.wrong_type(at, "a mapping from variable names to values", node)
             return {}
         found: dict[str, str] = {}
-        name_shape = Text(pattern=rf"(?!AKM_){ENV_NAME}", hint="a variable name; AKM_* belongs to the interpreter")
         for entry in node.entries:
             name, inside = str(entry.key.value), (*at, str(entry.key.value))
-            if not isinstance(self.walk.text(entry.key, name_shape, inside), str):
+            if re.fullmatch(rf"(?!AKM_){ENV_NAME}", name) is None:
+                message = f"{quoted(name)} cannot be set here"
+                help = "letters, digits and underscores, no digit first; AKM_* belongs to the interpreter"
+                self.walk.report("invalid-value", inside, message, key=True, help=help)
                 continue
-            if isinstance(entry.value, Scalar):
-                found.setdefault(name, entry.value.text)
-            else:
+            if not isinstance(entry.value, Scalar):
                 self.walk.value(entry.value, Text(), inside)
+                continue
+            value = "" if entry.value.value is None else entry.value.text
+            if "\0" in value:
+                message = "an environment variable cannot hold a NUL character"
+                self.walk.report("invalid-value", inside, message, help="remove the character")
+            found.setdefault(name, value)
         return found
 
     # ---- uses ----
@@ -166,7 +197,8 @@ class StepReader:
         if node is None:
             return UNSET
         if not isinstance(node, Mapping):
-            self.walk.wrong_type(at, "a mapping of bindings", node)
+            if at not in self.walk.poisoned:
+                self.walk.wrong_type(at, "a mapping of bindings", node)
             self.walk.poisoned.add((*path, "unit", "with"))
             return UNSET
         try:
@@ -184,10 +216,10 @@ class StepReader:
             self.walk.report("missing-key", (*path, "uses"), f'{BUILTIN} needs "with"', help=help)
             self.walk.poisoned |= {(*path, "unit", "with"), (*path, "unit", "uses")}
             return
+        if not isinstance(node, Mapping):  # reported as what it is
+            return
         faults = len(self.walk.sink.found)
         self.walk.value(node, BUILTIN_WITH, at)
-        if not isinstance(node, Mapping):
-            return
         given = [name for name in ("ref", "content") if node.get(name) is not None]
         if not given:
             self.walk.report("missing-key", at, f'{BUILTIN} needs "ref" or "content"', help=help)

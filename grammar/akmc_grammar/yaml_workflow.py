@@ -7,14 +7,14 @@ the path of the source IR, ``("steps", 2, ...)``; the locator knows where the jo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from akm_schemas.bounds import SCHEDULES, STEPS
+from akm_schemas.bounds import SCHEDULES, SOURCE_BYTES, STEPS
 from akm_schemas.keys import ListOf
 from akm_schemas.yaml_keys import EVENTS, RUNNER, YAML_JOB, YAML_ROOT, YAML_STEP
-from akmc_grammar.cron import cron_fault
+from akmc_grammar.cron import check_cron
 from akmc_grammar.diagnostics import Sink
 from akmc_grammar.document import Document
+from akmc_grammar.expressions import refuse_expressions
 from akmc_grammar.ir import SourceIR, Step
 from akmc_grammar.markdown import LineLocator, as_list, readable
 from akmc_grammar.places import Path, Place, Span
@@ -22,17 +22,12 @@ from akmc_grammar.shape_walk import Walk
 from akmc_grammar.source import SourceText
 from akmc_grammar.suggest import listed
 from akmc_grammar.suppression import find_allows
+from akmc_grammar.yaml_places import written_path
 from akmc_grammar.yaml_reader import read_yaml, yaml_comments
 from akmc_grammar.yaml_steps import StepReader
-from akmc_grammar.yaml_tree import Mapping, Node, Scalar, Sequence, YamlTree
+from akmc_grammar.yaml_tree import Bad, Mapping, Node, Scalar, Sequence, YamlTree
 
-_FIELDS: Final[dict[Path, str]] = {
-    ("unit", "exec", "cwd"): "working-directory",
-    ("unit", "exec"): "run",
-    ("unit", "uses"): "uses",
-    ("unit", "with"): "with",
-    ("unit", "env"): "env",
-}
+PROGRAM_VERSIONS = ("1", "2")
 
 
 @dataclass(frozen=True)
@@ -59,11 +54,7 @@ class JobLocator:
             index = path[1]
             here = step.items[index] if isinstance(step, Sequence) and isinstance(index, int) else None
             return (*head, "run" if isinstance(here, Mapping) and here.get("run") is not None else "uses")
-        for prefix, name in _FIELDS.items():
-            if rest[: len(prefix)] == prefix:
-                tail = () if name == "run" else rest[len(prefix) :]
-                return (*head, name, *tail)
-        return path
+        return (*head, *written_path(rest))
 
 
 def read_yaml_workflow(source: SourceText, *, ref: str, sink: Sink) -> Document:
@@ -81,26 +72,39 @@ def read_yaml_workflow(source: SourceText, *, ref: str, sink: Sink) -> Document:
     if root is None and sink.has_errors:
         return Document(source, ref, None, frozenset({()}), LineLocator(), allows)
     tree = YamlTree(root)
-    if program := superseded(root):
-        place = Place(source.name, ("version",), "key")
-        sink.report(
-            "superseded-format",
-            place,
-            f"this is a YAML workflow program, version {program}",
-            help=f"akmc migrate {source.name}",
-        )
+    if report_program(root, source.name, sink):
         return Document(source, ref, None, frozenset({()}), tree, allows)
-    reader = WorkflowReader(source, Walk(source.name, sink), root or Mapping((), Span(1, 1, 1, 1)), tree)
+    readable_root = refuse_expressions(root or Mapping((), Span(1, 1, 1, 1)), file=source.name, sink=sink)
+    reader = WorkflowReader(source, Walk(source.name, sink), readable_root, tree)
     built = reader.read()
     poisoned = frozenset(reader.walk.poisoned) if built is not None else frozenset({()})
     return Document(source, ref, built, poisoned, reader.locator, allows)
 
 
+def report_program(root: Node | None, file: str, sink: Sink) -> bool:
+    """Report a superseded YAML program at its version; whether ``root`` is one."""
+    version = superseded(root)
+    if version is None:
+        return False
+    message = f"this is a YAML workflow program, version {version}"
+    span = YamlTree(root).span(Place(file, ("version",), "key"))
+    sink.report("superseded-format", Place(file, span=span), message, help=f"akmc migrate {file}")
+    return True
+
+
+def report_program_file(source: SourceText, sink: Sink) -> bool:
+    """Report a superseded YAML program in a file that is not read otherwise; whether it is one."""
+    if source.text is None or not SOURCE_BYTES.holds(len(source.raw)):
+        return False
+    root = read_yaml(source.text, file=source.name, sink=Sink(), first_line=1, dialect="frontmatter")
+    return report_program(root, source.name, sink)
+
+
 def superseded(root: Node | None) -> str | None:
-    """The version of a superseded YAML program, or ``None``."""
+    """The version of a superseded YAML program, or ``None``. A task has a version too, but no steps."""
     version = root.get("version") if isinstance(root, Mapping) else None
     if isinstance(root, Mapping) and isinstance(version, Scalar) and root.get("steps") is not None:
-        return version.text
+        return version.text if version.text in PROGRAM_VERSIONS else None
     return None
 
 
@@ -116,7 +120,6 @@ class WorkflowReader:
 
     def read(self) -> SourceIR | None:
         """Everything that could be read; ``None`` when no job could be picked."""
-        refuse_expressions(self.walk, self.root, ())
         if not isinstance(self.walk.value(self.root, YAML_ROOT, ()), dict) or not isinstance(self.root, Mapping):
             return None
         schedule = self.triggers(self.root.get("on"))
@@ -141,17 +144,20 @@ class WorkflowReader:
             self.walk.wrong_type(("on",), f"a mapping with {listed(EVENTS)}", on)
             return []
         if not on.entries:
-            self.walk.report("bound-exceeded", ("on",), f"on names at least one of {listed(EVENTS)}, found none")
+            message = f"on names at least one of {listed(EVENTS)}, found none"
+            self.walk.report("bound-exceeded", ("on",), message, help="write on: {workflow_dispatch: {}}")
         lines: list[str] = []
         for entry in on.entries:
             event, path = str(entry.key.value), ("on", str(entry.key.value))
-            if event == "schedule":
+            if isinstance(entry.value, Bad):
+                self.walk.poisoned.add(path)
+            elif event == "schedule":
                 lines = self.schedule(entry.value)
             elif event == "workflow_dispatch":
                 self.dispatch(entry.value)
-            elif path not in self.walk.poisoned:
+            else:
                 message = f'nothing here listens to "{event}"; allowed: {listed(EVENTS)}'
-                help = "start the run from the service's own automation, with akm-run"
+                help = "write on: {workflow_dispatch: {}}, and have the service's own automation start akm-run"
                 self.walk.report("unsupported-service-event", path, message, key=True, help=help)
         return lines
 
@@ -171,7 +177,8 @@ class WorkflowReader:
                 self.walk.report("workflow-dispatch-inputs-unsupported", at, message, key=True, help=help)
             else:
                 message = f'unknown key "{entry.key.value}" in workflow_dispatch; allowed: (none)'
-                self.walk.report("unknown-key", (*path, str(entry.key.value)), message, key=True)
+                at = (*path, str(entry.key.value))
+                self.walk.report("unknown-key", at, message, key=True, help="write workflow_dispatch: {}")
 
     def schedule(self, node: Node) -> list[str]:
         """A list of exactly ``{cron}`` entries."""
@@ -180,20 +187,25 @@ class WorkflowReader:
             self.walk.wrong_type(path, 'a list of {cron: "…"}', node)
             return []
         if not SCHEDULES.holds(len(node.items)):
-            self.walk.out_of_bounds(path, f"{len(node.items)} schedules", SCHEDULES)
+            self.walk.out_of_bounds(path, len(node.items), SCHEDULES)
         lines = []
         for index, item in enumerate(node.items):
             at = (*path, index)
+            if isinstance(item, Bad):
+                self.walk.poisoned.add(at)
+                continue
             if not isinstance(item, Mapping):
                 self.walk.wrong_type(at, 'a mapping {cron: "…"}', item)
                 continue
             for entry in item.entries:
                 if entry.key.value != "cron":
                     message = f'unknown key "{entry.key.value}" in schedule; allowed: "cron"'
-                    self.walk.report("unknown-key", (*at, str(entry.key.value)), message, key=True)
+                    inside = (*at, str(entry.key.value))
+                    self.walk.report("unknown-key", inside, message, key=True, help="keep the cron line alone")
             cron = item.get("cron")
             if cron is None:
-                self.walk.report("missing-key", at, 'schedule lacks the key "cron"')
+                help = 'add it, such as cron: "30 6 * * 1-5"'
+                self.walk.report("missing-key", at, 'schedule lacks the key "cron"', help=help)
             elif line := check_cron(self.walk, cron, (*at, "cron")):
                 lines.append(line)
         return lines
@@ -223,10 +235,10 @@ class WorkflowReader:
         if not isinstance(job, Mapping):
             return None
         needs, runner = job.get("needs"), job.get("runs-on")
-        if needs is not None and not (isinstance(needs, Sequence) and not needs.items):
+        if needs is not None and not (isinstance(needs, Bad) or (isinstance(needs, Sequence) and not needs.items)):
             message = "there is one job, so nothing can be needed; needs stays empty"
             self.walk.report("multi-job-unsupported", (*path, "needs"), message, help=split)
-        if runner is not None and not is_self_hosted(runner):
+        if runner is not None and not isinstance(runner, Bad) and not is_self_hosted(runner):
             message = f"the runner is always [{RUNNER}]: the machine that akm-run is started on"
             self.walk.report("unsupported-runner", (*path, "runs-on"), message, help=f"runs-on: [{RUNNER}]")
         return name, job
@@ -247,42 +259,3 @@ class WorkflowReader:
 def is_self_hosted(node: Node) -> bool:
     """Exactly ``[self-hosted]``."""
     return isinstance(node, Sequence) and [getattr(item, "value", None) for item in node.items] == [RUNNER]
-
-
-def check_cron(walk: Walk, node: Node, path: Path) -> str | None:
-    """A cron text; reports and returns ``None`` otherwise."""
-    if path in walk.poisoned:
-        return None
-    if not isinstance(node, Scalar) or not isinstance(node.value, str):
-        walk.wrong_type(path, "a cron text in quotes", node)
-        return None
-    if fault := cron_fault(node.value):
-        help = 'minute hour day month weekday, such as "30 6 * * 1-5"'
-        walk.report("invalid-cron", path, f'"{node.value}" is no schedule: {fault}', help=help)
-        return None
-    return " ".join(node.value.split())
-
-
-def refuse_expressions(walk: Walk, root: Node, path: Path) -> None:
-    """Report every ``${{`` in keys and scalars, and poison the value."""
-    stack: list[tuple[Path, Node]] = [(path, root)]
-    while stack:
-        at, node = stack.pop()
-        if isinstance(node, Scalar) and "${{" in node.text:
-            report_expression(walk, at, key=False)
-        elif isinstance(node, Sequence):
-            stack.extend(((*at, index), item) for index, item in enumerate(node.items))
-        elif isinstance(node, Mapping):
-            for entry in node.entries:
-                inside = (*at, str(entry.key.value))
-                if "${{" in entry.key.text:
-                    report_expression(walk, inside, key=True)
-                stack.append((inside, entry.value))
-
-
-def report_expression(walk: Walk, path: Path, *, key: bool) -> None:
-    """Report one GitHub expression; step paths are poisoned under their IR path too."""
-    help = "write the value itself; values of other steps come in through with: {name: {from: steps.<id>.output}}"
-    walk.report("unsupported-github-expression", path, "no expression is evaluated here", key=key, help=help)
-    if path[:1] == ("jobs",) and path[2:3] == ("steps",):
-        walk.poisoned.add(path[2:])
