@@ -7,8 +7,9 @@ and stored; a miss that scrubbing alone has caused says so, or its author would 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from akm_run.redaction import Redactor
 from akm_schemas.bounds import STRICT_JSON_DEPTH
@@ -31,6 +32,10 @@ class Answer:
     failure_reason: str | None = None
     message: str = ""
     errors: tuple[str, ...] = ()
+
+
+AnswerReader: TypeAlias = Callable[[str, JsonObject, Redactor], Answer]
+"""Reads the answer to a unit with a schema, from its text."""
 
 
 def text_answer(text: str, redactor: Redactor) -> Answer:

@@ -49,9 +49,13 @@ class Environment:
 
 
 def environment_of(
-    request: UnitRequest, pass_env: Iterable[str] = (), ambient: Mapping[str, str] | None = None
+    request: UnitRequest,
+    pass_env: Iterable[str] = (),
+    ambient: Mapping[str, str] | None = None,
+    credentials: Iterable[str] = (),
 ) -> Environment:
-    """The environment of a unit; ``ambient`` is the interpreter's own by default.
+    """The environment of a unit; ``ambient`` is the interpreter's own by default. ``credentials`` are values that are
+    scrubbed as those of env bindings are.
 
     Raises UnitFault: ``exec_context_too_large``; ``spawn_failed`` for an env file or secret that cannot be read, since
     then nothing can be spawned, and the reason is in the ``retry.on`` vocabulary as a passing fault should be.
@@ -67,7 +71,7 @@ def environment_of(
     variables.update(context)
     short = sorted(name for name, value in bound.items() if value and not is_scrubbable(value))
     notices = (_short_notice(short),) if short else ()
-    return Environment(variables, Redactor((*bound.values(), *secrets)), notices)
+    return Environment(variables, Redactor((*bound.values(), *secrets, *credentials)), notices)
 
 
 def context_variables(request: UnitRequest) -> dict[str, str]:

@@ -12,6 +12,7 @@ from akm_schemas.bounds import RETRY_MAX, RUN_UNITS
 from akm_schemas.plan import Budget, CommandTarget, Target, Unit
 
 BACKOFF_LIMIT_S = 60.0
+CHILD_BLOCKED = "child_blocked"  # the one failure of a unit that blocks its step: a person must act on the child
 CORRECTABLE = ("parse_error", "validation_error")
 
 

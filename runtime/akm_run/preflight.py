@@ -16,7 +16,7 @@ from akm_schemas.plan import AgentEngine, ChildTarget, CommandTarget, EnvRefBind
 
 def require_supported(plan: Plan) -> None:
     """Refuse a plan with units that this version cannot perform, all of them named."""
-    if lines := unsupported(plan):
+    if lines := unsupported(plan, children=True):
         raise UsageFault("the plan cannot be run here:\n" + "\n".join(f"  {line}" for line in lines))
 
 
@@ -73,5 +73,9 @@ def bundle_root(plan: Plan, workspace: Path, scope: Path) -> Path:
 
 
 def isolates(plan: Plan) -> bool:
-    """Whether any unit runs in a worktree, so that the commit is recorded at publication."""
-    return any(step.unit is not UNSET and step.unit.isolation == "worktree" for step in plan.steps)
+    """Whether any unit, of a child too, runs in a worktree, so that the commit is recorded at publication."""
+    units = [step.unit for step in plan.steps if step.unit is not UNSET]
+    return any(
+        unit.isolation == "worktree" or (isinstance(unit.target, ChildTarget) and isolates(unit.target.frozen_plan))
+        for unit in units
+    )

@@ -6,9 +6,10 @@ The modules are imported when a plan first needs them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 from akm_run.dispatch.contract import Dispatcher
-from akm_schemas.plan import AgentEngine, ChildTarget, CommandTarget, ExecTarget, Plan, ScriptTarget, Target
+from akm_schemas.plan import ChildTarget, CommandTarget, ExecTarget, LlmEngine, Plan, ScriptTarget, Target
 
 
 def dispatcher_for(target: Target) -> Dispatcher | None:
@@ -21,11 +22,15 @@ def dispatcher_for(target: Target) -> Dispatcher | None:
         from akm_run.dispatch.script_unit import perform as perform_script
 
         return perform_script
-    if isinstance(target, CommandTarget) and _platform(target) == "command":
-        from akm_run.dispatch.command_agent import perform as perform_command_agent
+    if isinstance(target, ChildTarget):
+        return None
+    if isinstance(target.engine, LlmEngine):
+        from akm_run.dispatch.command_llm import perform as perform_llm
 
-        return perform_command_agent
-    return None
+        return perform_llm
+    from akm_run.dispatch.command_agent import perform as perform_agent
+
+    return perform_agent
 
 
 def unsupported(plan: Plan, *, children: bool = False) -> list[str]:
@@ -35,17 +40,20 @@ def unsupported(plan: Plan, *, children: bool = False) -> list[str]:
     """
     lines: list[str] = []
     for step, place, target in _targets(plan):
-        if children and isinstance(target, ChildTarget):
-            lines.extend(
-                f"step {step!r}, {target.ref}, {line}" for line in unsupported(target.frozen_plan, children=True)
-            )
-        elif dispatcher_for(target) is None:
-            lines.append(f"step {step!r}{place}: {_kind(target)} cannot be run by this akm-run")
+        if isinstance(target, ChildTarget):
+            within = unsupported(target.frozen_plan, children=True) if children else ()
+            lines.extend(f"step {step!r}, {target.ref}, {line}" for line in within)
+            if not children:
+                lines.append(f"step {step!r}{place}: a child-workflow unit cannot be run by this akm-run")
+        elif isinstance(target, CommandTarget) and isinstance(target.engine, LlmEngine) and not _has_http_client():
+            needs = "needs httpx, which is not installed; pip install httpx"
+            lines.append(f"step {step!r}{place}: llm engine {target.engine.name!r} {needs}")
     return lines
 
 
-def _platform(target: CommandTarget) -> str | None:
-    return target.engine.platform if isinstance(target.engine, AgentEngine) else None
+def _has_http_client() -> bool:
+    """Whether the one library is there that is needed for llm engines only; it is not imported for the question."""
+    return find_spec("httpx") is not None
 
 
 def _targets(plan: Plan) -> Iterator[tuple[str, str, Target]]:
@@ -54,12 +62,3 @@ def _targets(plan: Plan) -> Iterator[tuple[str, str, Target]]:
             yield step.id, "", step.unit.target
         if step.gate:
             yield step.id, " (its gate's judge)", step.gate.judge
-
-
-def _kind(target: Target) -> str:
-    if isinstance(target, CommandTarget):
-        engine = target.engine
-        if isinstance(engine, AgentEngine):
-            return f"engine {engine.name!r} on platform {engine.platform!r}"
-        return f"llm engine {engine.name!r}"
-    return f"a {target.__struct_config__.tag} unit"

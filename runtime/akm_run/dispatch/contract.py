@@ -54,7 +54,7 @@ class UnitResult:
 
     ``value`` is the JSON value (schema units) or the text (``None`` for empty text). ``failure_reason`` is set exactly
     when the unit failed. ``diagnostic`` is redacted and at most 2000 characters. ``tokens`` is reported usage.
-    ``errors`` are the schema misses of a ``validation_error``.
+    ``errors`` are the schema misses of a ``validation_error``. ``retry_after_s`` is how long a server asked to wait.
     """
 
     value: Json = None
@@ -63,6 +63,7 @@ class UnitResult:
     notices: tuple[str, ...] = ()
     tokens: int | None = None
     errors: tuple[str, ...] = field(default=())
+    retry_after_s: float | None = None
 
     @property
     def completed(self) -> bool:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import codecs
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from akm_run.answers import Answer, json_answer, text_answer
+from akm_run.answers import Answer, AnswerReader, json_answer, text_answer
 from akm_run.dispatch.contract import Cancel, UnitRequest, UnitResult
 from akm_run.dispatch.outcome import UnitFault, failed
+from akm_run.dispatch.platforms.contract import Reader, Reading
 from akm_run.dispatch.process import DRAIN_GRACE_S, TAIL_BYTES, ProcessRecord, run_process
 from akm_run.dispatch.spawn import Spawn, SpawnFault, find_program
+from akm_run.dispatch.wrapped import Opened, answer_in, failure_in, opened
 from akm_run.environment import Environment, environment_of
 from akm_run.redaction import Redactor
 from akm_schemas.bounds import STDOUT_BYTES
@@ -23,24 +25,26 @@ from akm_schemas.json_types import JsonObject
 
 TRUNCATION_MARK: Final = "[__akm_exec_output_truncated__]"
 
-AnswerReader = Callable[[str, JsonObject, Redactor], Answer]
-
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """What to start for a unit.
 
     ``cwd`` is relative to the unit's base and must not lead out of it when it is ``contained``. ``fallback`` is a program for the case that
-    ``argv[0]`` is not on the unit's PATH. ``read`` reads the output of a unit with a schema.
+    ``argv[0]`` is not on the unit's PATH. ``variables`` are set below env bindings, ``credentials`` are values to scrub.
+    ``read`` reads the output of a unit with a schema; ``unwrap`` what a harness wraps its answers in.
     """
 
     argv: tuple[str, ...]
     cwd: str | None = None
     contained: bool = True
     pass_env: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    credentials: tuple[str, ...] = ()
     stdin: bytes | None = None
     fallback: str | None = None
     read: AnswerReader = json_answer
+    unwrap: Reader | None = None
 
 
 def perform_process(request: UnitRequest, cancel: Cancel, invocation: Invocation) -> UnitResult:
@@ -49,7 +53,7 @@ def perform_process(request: UnitRequest, cancel: Cancel, invocation: Invocation
         return failed("aborted", "cancelled before it was started")
     notices: list[str] = []
     try:
-        environment = environment_of(request, invocation.pass_env)
+        environment = environment_of(request, invocation.pass_env, credentials=invocation.credentials)
         notices.extend(environment.notices)
         with _base(request, notices) as base:
             result = _run(request, cancel, invocation, environment, base)
@@ -92,11 +96,12 @@ def _run(
     redactor = environment.redactor
     cwd = resolve_cwd(base, invocation.cwd, contained=invocation.contained)
     argv = _with_fallback(invocation, environment, cwd)
+    variables = {**invocation.variables, **environment.variables}
     try:
-        record = run_process(Spawn(argv, environment.variables, cwd, invocation.stdin, request.timeout_s), cancel)
+        record = run_process(Spawn(argv, variables, cwd, invocation.stdin, request.timeout_s), cancel)
     except SpawnFault as fault:
         raise UnitFault("spawn_failed", redactor.text(str(fault))) from None
-    return result_of(record, request, redactor, argv[0], invocation.read)
+    return result_of(record, request, redactor, argv[0], invocation)
 
 
 def _with_fallback(invocation: Invocation, environment: Environment, cwd: str) -> tuple[str, ...]:
@@ -112,24 +117,38 @@ def _with_fallback(invocation: Invocation, environment: Environment, cwd: str) -
 
 
 def result_of(
-    record: ProcessRecord, request: UnitRequest, redactor: Redactor, program: str, read: AnswerReader
+    record: ProcessRecord, request: UnitRequest, redactor: Redactor, program: str, invocation: Invocation
 ) -> UnitResult:
     """The result that the end of a process stands for: first how it ended, then what it printed."""
     cut = record.stderr_bytes > len(record.stderr_tail)
     stderr = redactor.text(record.stderr_tail[-TAIL_BYTES:].decode(errors="replace"), cut_front=cut)
     notices = tuple(redactor.text(notice) for notice in _notices(record))
     ending = _bad_ending(record, request, program)
+    found = None if invocation.unwrap is None else opened(record, invocation.unwrap, program)
     if ending is not None:
         reason, message = ending
-        return failed(reason, redactor.text(message), stderr=stderr, notices=notices)
-    if request.schema is not None:
-        answer = _schema_answer(record, request.schema, redactor, read)
+        result = failed(reason, redactor.text(message + failure_in(found)), stderr=stderr, notices=notices)
     else:
-        answer, more = _text(record, redactor)
-        notices += more
-    if answer.failure_reason is not None:
-        return failed(answer.failure_reason, answer.message, stderr=stderr, notices=notices, errors=answer.errors)
-    return UnitResult(value=answer.value, notices=notices)
+        answer, more = _answer(record, request, redactor, invocation, found)
+        result = _result(answer, stderr, (*notices, *more))
+    return replace(result, tokens=found.tokens) if isinstance(found, Reading) else result
+
+
+def _answer(
+    record: ProcessRecord, request: UnitRequest, redactor: Redactor, invocation: Invocation, found: Opened | None
+) -> tuple[Answer, tuple[str, ...]]:
+    """What a process that ended well printed, and notices about it."""
+    if found is not None:
+        return answer_in(found, request.schema, redactor, invocation.argv[0], invocation.read), ()
+    if request.schema is not None:
+        return _schema_answer(record, request.schema, redactor, invocation.read), ()
+    return _text(record, redactor)
+
+
+def _result(answer: Answer, stderr: str, notices: tuple[str, ...]) -> UnitResult:
+    if answer.failure_reason is None:
+        return UnitResult(value=answer.value, notices=notices)
+    return failed(answer.failure_reason, answer.message, stderr=stderr, notices=notices, errors=answer.errors)
 
 
 def _bad_ending(record: ProcessRecord, request: UnitRequest, program: str) -> tuple[str, str] | None:

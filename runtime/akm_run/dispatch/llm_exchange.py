@@ -1,0 +1,150 @@
+"""One HTTP exchange with a model's endpoint, bounded in time and size, and really broken off by a cancellation.
+
+The request runs in an event loop of its own in the calling thread, because only there can a deadline or a cancellation
+end a connection at whatever it is doing: connecting, waiting for the first byte, or reading.
+
+Nothing around us changes where a prompt and a key go: redirects are not followed, and neither proxy variables nor
+``.netrc`` are read, for the plan has frozen the endpoint. Certificates are checked against the system's store (with
+``SSL_CERT_FILE`` and ``SSL_CERT_DIR``, as OpenSSL reads them) and that of certifi.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+import httpx
+
+from akm_run.dispatch.contract import Cancel
+from akm_run.dispatch.llm_retry_after import retry_after_s
+from akm_schemas.bounds import STDOUT_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What to send: a POST of ``body`` (JSON). ``timeout_s`` is for the whole exchange, ``None`` for no limit."""
+
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer of any status. ``body`` is at most ``STDOUT_BYTES`` of it, all of it when it is ``whole``.
+    ``retry_after_s``: seconds that the server asks to wait for."""
+
+    status: int
+    phrase: str
+    body: bytes
+    whole: bool = True
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """No answer: a failure reason of units, and what happened, not redacted."""
+
+    reason: Literal["timeout", "aborted", "llm_unreachable"]
+    message: str
+
+
+Outcome: TypeAlias = Reply | Broken
+
+_REASONS: Final[Mapping[type[OSError], str]] = {
+    ConnectionRefusedError: "connection refused",
+    ConnectionResetError: "the connection was reset",
+    ssl.SSLCertVerificationError: "its certificate cannot be verified",
+}
+
+
+def exchange(ask: Ask, cancel: Cancel) -> Outcome:
+    """Send ``ask`` and wait for the answer; blocks the calling thread, and raises nothing for what a network can do."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_guarded(ask, cancel))
+    finally:
+        # unlike asyncio.run: does not wait for a name server that is still being asked
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _guarded(ask: Ask, cancel: Cancel) -> Outcome:
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(_post(ask))
+    loop.add_reader(cancel.fileno(), task.cancel)
+    try:
+        async with asyncio.timeout(ask.timeout_s):
+            return await task
+    except TimeoutError:
+        return Broken("timeout", f"no whole answer from {ask.url} within {ask.timeout_s:g} s")
+    except asyncio.CancelledError:
+        return Broken("aborted", f"the request to {ask.url} was ended because the run was interrupted")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Broken("llm_unreachable", f"{ask.url}: {_why(error)}")
+    finally:
+        loop.remove_reader(cancel.fileno())
+
+
+async def _post(ask: Ask) -> Reply:
+    secure = ask.url.lower().startswith("https:")
+    client = httpx.AsyncClient(
+        verify=_tls() if secure else False, trust_env=False, follow_redirects=False, timeout=None
+    )
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    async with (
+        client,
+        client.stream("POST", ask.url, content=ask.body, headers=headers | dict(ask.headers)) as response,
+    ):
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            chunks.append(chunk)
+            if not STDOUT_BYTES.holds(size):
+                break
+        return Reply(
+            status=response.status_code,
+            phrase=response.reason_phrase,
+            body=b"".join(chunks)[: STDOUT_BYTES.high],
+            whole=STDOUT_BYTES.holds(size),
+            retry_after_s=retry_after_s(response.headers.get("Retry-After"), response.headers.get("Date")),
+        )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    import certifi
+
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def _why(error: Exception) -> str:
+    """The system's word for a fault of the network where there is one, else the library's."""
+    for cause in _causes(error):
+        for kind, words in _REASONS.items():
+            if isinstance(cause, kind):
+                return words
+    return str(error) or type(error).__name__
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error, what caused it, and the members of groups: attempts at several addresses fail as a group."""
+    found: list[BaseException] = []
+    pending: list[BaseException] = [error]
+    while pending:
+        one = pending.pop()
+        if one in found:
+            continue
+        found.append(one)
+        if isinstance(one, BaseExceptionGroup):
+            pending.extend(one.exceptions)
+        pending.extend(cause for cause in (one.__cause__, one.__context__) if cause is not None)
+    return found
