@@ -6,8 +6,9 @@ value may be; which rule a miss is reported under is part of the shape where it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from akm_schemas import bounds
 from akm_schemas.bounds import Bound
@@ -15,10 +16,23 @@ from akm_schemas.bounds import Bound
 NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 STEP_ID: Final = r"[A-Za-z_][A-Za-z0-9_-]*"
 ENGINE: Final = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
+# Names of extra request members that the engine owns at the top level, and names that would carry a secret anywhere,
+# lower-cased and without anything but letters and digits.
+OWNED_TOP_LEVEL: Final = (
+    "model",
+    "messages",
+    "temperature",
+    "maxtokens",
+    "responseformat",
+    "stream",
+    "streamoptions",
+    "enablethinking",
+    "chattemplatekwargs",
+)
+OWNED_ANYWHERE: Final = ("authorization", "headers", "apikey", "token", "password", "secret", "cookie", "setcookie")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A string. ``choices`` closes the vocabulary, ``pattern`` is matched in full; a miss is ``rule``."""
 
     choices: tuple[str, ...] = ()
@@ -29,57 +43,47 @@ class Text:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(Struct, frozen=True):
     """A JSON integer within ``bound``."""
 
     bound: Bound | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A JSON number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Boolean:
+class Boolean(Struct, frozen=True):
     """A boolean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeout:
+class Timeout(Struct, frozen=True):
     """A duration text, a positive integer of milliseconds, or ``none``."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchValue:
+class MatchValue(Struct, frozen=True):
     """What a branch compares with: string, number or boolean."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceText:
+class ReferenceText(Struct, frozen=True):
     """Reference text (its grammar is the business of the ``references`` pass)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """A JSON Schema of the enforced subset (checked by the ``schema_subset`` pass)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnyMapping:
+class AnyMapping(Struct, frozen=True):
     """A mapping of any JSON values; ``size`` limits its canonical JSON in bytes."""
 
     size: Bound | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Anything:
+class Anything(Struct, frozen=True):
     """A value that rules of its own look at."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     """A list of one shape. ``single``: a lone mapping stands for a list of one; ``text_rule``: the rule of a lone string."""
 
     item: Shape
@@ -89,8 +93,7 @@ class ListOf:
     text_rule: str = "wrong-type"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A mapping from author-chosen names to one shape."""
 
     value: Shape
@@ -99,8 +102,7 @@ class Named:
     rule: str = "invalid-param-name"
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key of a record."""
 
     name: str
@@ -109,8 +111,7 @@ class Key:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A closed mapping. ``removed`` maps keys of older formats to where they went."""
 
     name: str

@@ -13,8 +13,9 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, Literal, NoReturn, cast
+
+from msgspec import Struct
 
 from akm_schemas.bounds import MIB, SAFE_INTEGER
 from akm_schemas.canonical import number_text
@@ -44,8 +45,7 @@ class _Refused(ValueError):
     """Raised by a hook of the first reading; the second one finds out where."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Marker:
+class _Marker(Struct, frozen=True):
     """Stands in the result of the second reading for a value that is refused."""
 
     message: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from akm_schemas.canonical import number_text
 from akm_schemas.json_paths import quoted
 from akm_schemas.json_types import Json, JsonObject
@@ -35,8 +37,7 @@ _TYPE_ALIASES: Final[dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordFix:
+class KeywordFix(Struct, frozen=True):
     """Replace the member at the fault's path by ``key: value``; ``safe`` when it says exactly the same."""
 
     key: str

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, cast
 
+from msgspec import Struct
+
 from akm_schemas.bounds import SCHEMA_CHECKS, SCHEMA_DEPTH, SCHEMA_ERRORS
 from akm_schemas.canonical import canonical_text, number_text
 from akm_schemas.json_paths import pointer, quoted
@@ -26,8 +28,7 @@ _EXPLAINING: Final = 1000  # checks for telling why no branch of a combinator fi
 _Path: TypeAlias = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
+class Miss(Struct, frozen=True):
     """``pointer`` is the RFC 6901 pointer of the value at fault, empty at the root."""
 
     pointer: str
@@ -37,8 +38,7 @@ class Miss:
         return f"{self.pointer or 'the value'}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(Struct, frozen=True):
     """The verdict: at most SCHEMA_ERRORS ``errors``, and how many ``more`` there were."""
 
     errors: tuple[Miss, ...]

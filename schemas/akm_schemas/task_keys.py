@@ -6,7 +6,7 @@ from typing import Final
 
 from akm_schemas import bounds
 from akm_schemas.keys import ENGINE_NAME, ENVELOPE, LLM, Anything, Integer, Key, ListOf, Named, Record, Schema, Text
-from akm_schemas.yaml_keys import ENV_NAME, SHELLS
+from akm_schemas.yaml_keys import DIRECTORY_LENGTH, ENV_NAME, SHELLS
 
 TASK_VERSION: Final = 4
 
@@ -22,7 +22,7 @@ TASK = Record(
         Key("uses", Text(), "an asset ref, or akm/command"),
         Key("run", Text(), "one line of plain command words"),
         Key("shell", Text(choices=SHELLS, rule="unsupported-shell"), "the host shell that reads run"),
-        Key("working-directory", Text(size=bounds.CWD_LENGTH), "where run starts, relative and contained"),
+        Key("working-directory", Text(size=DIRECTORY_LENGTH), "where run starts, relative and contained"),
         Key("with", Anything(), "the prompt of akm/command"),
         Key("inputs", Named(Schema(), bounds.PARAMS), "what a composing step can bind, with schemas"),
         Key("output", Schema(), "schema of the result of a command"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from akm_schemas import bounds
@@ -11,6 +12,7 @@ SHELLS: Final = ("bash", "sh", "zsh", "pwsh", "powershell", "cmd")
 RUNNER: Final = "self-hosted"
 ENV_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 BUILTIN: Final = "akm/command"
+DIRECTORY_LENGTH: Final = replace(bounds.CWD_LENGTH, name="working-directory")
 EVENTS: Final = ("schedule", "workflow_dispatch")
 
 _ID = STEP.key("id")
@@ -26,7 +28,7 @@ YAML_STEP = Record(
         Key("with", Anything(), "bindings of what uses names"),
         Key("env", Anything(), "environment variables"),
         Key("shell", Text(choices=SHELLS, rule="unsupported-shell"), "the host shell that reads run"),
-        Key("working-directory", Text(size=bounds.CWD_LENGTH), "where run starts, relative and contained"),
+        Key("working-directory", Text(size=DIRECTORY_LENGTH), "where run starts, relative and contained"),
     ),
 )
 YAML_JOB = Record(
