@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from msgspec import Struct
 
 from akmc_grammar.body_comments import Comment
 from akmc_grammar.body_scanner import Blocks, Marker, scan_blocks
@@ -21,16 +22,14 @@ GATE = "gate"
 _NEAR_GATES = frozenset({"gate", "gates"})
 
 
-@dataclass(frozen=True, slots=True)
-class GateText:
+class GateText(Struct, frozen=True):
     """The gate heading's span, and the rubric below it (``""`` when blank)."""
 
     span: Span
     rubric: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """One level-2 heading and what is below it.
 
     ``heading_span`` covers the heading's text (the hashes of one without text), ``span`` the section with its heading.
@@ -47,8 +46,7 @@ class Section:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """A body. ``title`` is the first level-1 heading of the preamble; ``top_headings`` all level-1 headings anywhere.
 
     ``setext`` holds underlined level-2 headings (text, place of the text), ``unspaced`` the lines ``##text`` and

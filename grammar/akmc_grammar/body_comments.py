@@ -6,15 +6,15 @@ Everything here takes time linear in the line, whatever stands in it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _BACKTICKS: Final = re.compile("`+")
 _ALLOW_LINE: Final = re.compile(r"[ \t]*<!--[ \t]*akm:[ \t]*allow\[[^\]]*\](?:(?!-->).)*-->[ \t]*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """A one-line HTML comment that is no code; line and columns from 0."""
 
     line: int

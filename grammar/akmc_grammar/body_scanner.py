@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from akmc_grammar import body_lines as shapes
 from akmc_grammar.body_comments import Comment, find_comments, is_allow_line
 
@@ -28,8 +30,7 @@ _SPACES: Final = re.compile("[ ]*").match
 _BLOCK_STARTERS: Final = frozenset(" \t#>`~<=-+*_0123456789")
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """A heading on line ``line`` (index from 0)."""
 
     line: int

@@ -6,30 +6,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from akmc_grammar.places import Place
 from akmc_grammar.rules import RULES, Rule
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A secondary place with what it contributes ("first declared here")."""
 
     message: str
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replace the text at ``place`` by ``text``."""
 
     place: Place
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """Edits that mend a finding; only ``safe`` ones are applied by ``--fix``. ``rename`` moves the file instead."""
 
     title: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
+
 from akmc_grammar.ir import SourceIR
 from akmc_grammar.places import Path, Place, Span
 from akmc_grammar.source import SourceText
@@ -17,8 +19,7 @@ class Locator(Protocol):
         """The span of ``place``; where the path is not there, that of the nearest mapping above it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(Struct, frozen=True):
     """A suppression comment: ``rules`` as written, on ``line`` (it covers that line and the next)."""
 
     rules: tuple[str, ...]

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from akm_schemas import keys
 from akmc_grammar.diagnostics import Note
 from akmc_grammar.places import Path, Place
-from akmc_grammar.shape_walk import Walk, quoted
+from akmc_grammar.shape_hints import quoted
+from akmc_grammar.shape_walk import Walk
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar, Sequence
 
 KINDS = ("unit", "map", "route")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from akm_schemas import keys
 from akm_schemas.bounds import SOURCE_BYTES
@@ -32,8 +32,7 @@ OPENER = "---"
 FIRST_YAML_LINE = 2
 
 
-@dataclass(frozen=True)
-class MarkdownLocator:
+class MarkdownLocator(Struct, frozen=True):
     """Places of a Markdown workflow: frontmatter through the YAML tree, prose through its sections.
 
     ``("steps", i, "instructions")`` is the section's heading, ``("steps", i, "rubric")`` its gate heading.

@@ -5,14 +5,14 @@ Passes name a place by its path in the source IR; the document that was read tur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Path: TypeAlias = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True, order=True):
     """A range of a source text. Lines and columns count from 1, columns in code points; the end is exclusive."""
 
     line: int
@@ -21,8 +21,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A symbolic place in one file.
 
     ``file`` is the path as shown to a person. ``path`` walks the source IR, for example

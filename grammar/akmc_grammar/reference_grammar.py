@@ -7,8 +7,9 @@ which knows what was expected where. The parser is imported only then. Source: s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from akm_schemas.references import Reference
 
@@ -29,8 +30,7 @@ _UNIT_MS: Final = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 _COUNT_DIGITS: Final = 18
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceFault:
+class ReferenceFault(Struct, frozen=True):
     """Why a text is no reference: ``offset`` in code points, what was found and expected, and what to write instead."""
 
     offset: int
@@ -38,8 +38,7 @@ class ReferenceFault:
     help: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AssetRef:
+class AssetRef(Struct, frozen=True):
     """``[bundle//]family/name``; ``name`` may hold further slashes; ``bundle`` is ``None`` for the own one."""
 
     bundle: str | None

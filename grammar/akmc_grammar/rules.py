@@ -6,13 +6,13 @@ pass that reports it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+
+class Rule(Struct, frozen=True):
     """A kind of finding. ``usage_code`` is the code that machine formats carry beside some rules."""
 
     code: str
@@ -37,10 +37,10 @@ _ROWS = (
     Rule("AKM0106", "yaml-merge-key", "error", "yaml_workflow", "a merge key where YAML sources allow none"),
     Rule("AKM0107", "yaml-custom-tag", "error", "yaml", "a tag on a value"),
     Rule("AKM0108", "non-json-value", "error", "yaml", "a value that JSON cannot carry"),
-    Rule("AKM0109", "unrecognised-extension", "error", "resolve", "a file whose extension no family admits"),
+    Rule("AKM0109", "unrecognised-extension", "error", "session", "a file whose extension no family admits"),
     Rule("AKM0110", "superseded-format", "error", "frontmatter", "an older workflow format that needs migrating"),
     Rule("AKM0111", "source-not-utf8", "error", "yaml", "the file is not UTF-8 text"),
-    Rule("AKM0112", "unreadable-source", "error", "resolve", "the file cannot be read"),
+    Rule("AKM0112", "unreadable-source", "error", "session", "the file cannot be read"),
     # keys, shapes, values
     Rule("AKM0201", "unknown-key", "error", "frontmatter", "a key that nothing reads"),
     Rule("AKM0202", "removed-key", "error", "frontmatter", "a key of an older format"),

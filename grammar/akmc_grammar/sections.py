@@ -13,10 +13,11 @@ Source: spec 1, sections 2.2 and 2.6.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from akm_schemas.bounds import DIAGNOSTICS_PER_FILE
 from akmc_grammar.body_binder import Body, Section
@@ -32,8 +33,7 @@ _SHOWN: Final = 80
 _COMPARED: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class StepHead:
+class StepHead(Struct, frozen=True):
     """What the body rules need of a step; ``id`` is ``None`` when it could not be read."""
 
     index: int
@@ -42,8 +42,7 @@ class StepHead:
     has_max_loops: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BoundSection:
+class BoundSection(Struct, frozen=True):
     """A section with the index of its step."""
 
     step_index: int
@@ -253,6 +252,8 @@ def _one_candidate(heading: str, missing: Sequence[str]) -> str | None:
     same = [name for name in missing if name.lower() == heading.lower()]
     if same:
         return same[0] if len(same) == 1 else None
+    import difflib  # on use: most checks compare no spellings
+
     close = difflib.get_close_matches(heading, missing, n=2, cutoff=0.6)
     return close[0] if len(close) == 1 else None
 

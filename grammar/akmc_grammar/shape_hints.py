@@ -28,6 +28,7 @@ _EXAMPLES: Final[dict[tuple[str, str], str]] = {
     ("route.when", "step"): "step: publish",
     ("stamp", "by"): "by: release-bot",
     ("step", "id"): "id: build",
+    ("task", "version"): "version: 4",
     ("workflow", "jobs"): "jobs: {main: {runs-on: [self-hosted], steps: [{id: build, run: make}]}}",
     ("workflow", "name"): "name: Nightly build",
     ("workflow", "on"): "on: {workflow_dispatch: {}}",
@@ -46,6 +47,13 @@ _GITHUB: Final[dict[str, str]] = {
     "permissions": "drop it: a run has the rights of who starts it",
     "strategy": 'nothing fans out here: write the workflow in Markdown and use "map"',
     "timeout-minutes": 'drop it, or move the step into a task, which may set "timeout"',
+}
+_UNITS_MS: Final[dict[str, int]] = {
+    **dict.fromkeys(("d", "day"), 86_400_000),
+    **dict.fromkeys(("h", "hour", "hr"), 3_600_000),
+    **dict.fromkeys(("m", "min", "minute"), 60_000),
+    **dict.fromkeys(("s", "sec", "second"), 1000),
+    **dict.fromkeys(("msec", "millisecond"), 1),
 }
 CLIP: Final = 60
 _NEEDED: Final = frozenset({"exec.command", "retry.on", "route.when", "schedules", "steps"})
@@ -103,6 +111,8 @@ def wrong_kind(expected: str, node: Node) -> str:
     """How to write a value of the expected kind."""
     if isinstance(node, Scalar) and node.value is None:
         return "write a value, or drop the key"
+    if "mapping" in expected and '"id"' in expected and isinstance(node, Scalar):
+        return f"write {{id: {node.text}}}"
     if "mapping" in expected:
         return 'write it as "key: value" lines, indented below the key'
     if "list" in expected:
@@ -116,6 +126,22 @@ def wrong_kind(expected: str, node: Node) -> str:
     if expected in ("an integer", "a number"):
         return "write digits without quotes, such as 10"
     return "write true or false, without quotes" if expected == "true or false" else f"write {expected}"
+
+
+def duration(text: str) -> str:
+    """How to write what looks like a duration in other words (``5 minutes``, ``1h``, ``1.5s``)."""
+    import re
+
+    rest = 'digits and one of ms, s, m ("250ms", "90s", "10m"), digits alone for ms, or "none"'
+    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)[ ]*([a-z]+)", text.strip().lower())
+    size = _UNITS_MS.get(found[2].removesuffix("s") or "s") if found is not None else None
+    if found is None or size is None:
+        return f"write {rest}"
+    whole = round(float(found[1]) * size)
+    for unit, ms in (("m", 60_000), ("s", 1000), ("ms", 1)):
+        if whole and whole % ms == 0:
+            return f'write "{whole // ms}{unit}": {rest}'
+    return f"write {rest}"
 
 
 def not_a_name(shape: keys.Text, value: str) -> tuple[str, str]:

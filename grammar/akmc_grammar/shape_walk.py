@@ -14,8 +14,9 @@ from akm_schemas import keys
 from akm_schemas.bounds import PARAM_NAME, TIMEOUT_MS, Bound
 from akm_schemas.canonical import CanonicalError, canonical_bytes
 from akm_schemas.json_types import Json
+from akmc_grammar import shape_fixes as fixes
 from akmc_grammar import shape_hints as hints
-from akmc_grammar.diagnostics import Note, Sink
+from akmc_grammar.diagnostics import Fix, Note, Sink
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import parse_duration
 from akmc_grammar.shape_hints import quoted
@@ -59,16 +60,27 @@ class Walk:
 
     # ---- reporting ----
 
-    def report(self, rule: str, path: Path, message: str, *, key: bool = False, help: str | None = None) -> _Poison:
+    def report(
+        self,
+        rule: str,
+        path: Path,
+        message: str,
+        *,
+        key: bool = False,
+        help: str | None = None,
+        fix: Fix | None = None,
+    ) -> _Poison:
         """Report at ``path`` and poison it (a finding at a key poisons the entry)."""
-        self.sink.report(rule, Place(self.file, path, "key" if key else "value"), message, help=help)
+        self.sink.report(rule, Place(self.file, path, "key" if key else "value"), message, help=help, fix=fix)
         self.poisoned.add(path)
         return POISON
 
-    def wrong_type(self, path: Path, expected: str, node: Node, help: str | None = None) -> _Poison:
+    def wrong_type(
+        self, path: Path, expected: str, node: Node, help: str | None = None, fix: Fix | None = None
+    ) -> _Poison:
         """Report a value of the wrong kind."""
         message = f"expected {expected}, found {described(node)}"
-        return self.report("wrong-type", path, message, help=help or hints.wrong_kind(expected, node))
+        return self.report("wrong-type", path, message, help=help or hints.wrong_kind(expected, node), fix=fix)
 
     # ---- shapes ----
 
@@ -106,7 +118,7 @@ class Walk:
             known = shape.key(name)
             if known is None:
                 meant.add(hints.meant_key(shape, name))
-                self.unknown_key(entry, shape, path)
+                self.unknown_key(node, entry, shape, path)
                 continue
             value = self.value(entry.value, known.shape, (*path, name))
             if not isinstance(value, _Poison):
@@ -120,7 +132,7 @@ class Walk:
                     self.poisoned.discard(path)
         return found
 
-    def unknown_key(self, entry: Entry, shape: keys.Record, path: Path) -> None:
+    def unknown_key(self, node: Mapping, entry: Entry, shape: keys.Record, path: Path) -> None:
         """Report a key that nothing reads: removed, forbidden, misplaced or misspelt."""
         name = str(entry.key.value)
         at = (*path, name)
@@ -138,7 +150,10 @@ class Walk:
             return
         allowed = [key.name for key in shape.keys]
         message = f"unknown key {quoted(name)} in {shape.name}; allowed: {listed(allowed)}"
-        self.report("unknown-key", at, message, key=True, help=hints.misplaced_or_misspelt(shape, name))
+        fix = None
+        if hints.meant_key(shape, name) is not None:
+            fix = fixes.key_fix(name, node, allowed, Place(self.file, at, "key"))
+        self.report("unknown-key", at, message, key=True, help=hints.misplaced_or_misspelt(shape, name), fix=fix)
 
     def list_of(self, node: Node, shape: keys.ListOf, path: Path) -> Walked:
         """A list; unreadable items stay in place as ``None`` so that indexes keep their meaning."""
@@ -168,17 +183,20 @@ class Walk:
 
     def no_list(self, node: Node, shape: keys.ListOf, path: Path) -> _Poison:
         """Report a lone value where a list belongs, and how to write it as one."""
-        if not isinstance(node, Scalar) or not isinstance(node.value, str) or not isinstance(shape.item, keys.Text):
+        texts = isinstance(shape.item, keys.Text | keys.ReferenceText)
+        if not isinstance(node, Scalar) or not isinstance(node.value, str) or not texts:
             return self.wrong_type(path, "a list", node)
         if shape.text_rule == "wrong-type":
-            return self.wrong_type(path, "a list", node, f"write it as a list: [{node.value}]")
-        simple = re.fullmatch(r"[A-Za-z0-9_@%+=:./^ -]+", node.value) is not None
-        words = ", ".join(node.value.split()) if simple else f"sh, -c, {quoted(node.value)}"
+            help = f"write it as a list: [{fixes.flow_word(node.value)}]"
+            return self.wrong_type(path, "a list", node, help, fixes.list_fix(node, Place(self.file, path)))
+        shell = f"[sh, -c, {quoted(node.value)}]"
+        words = fixes.argv_text(node.value) if fixes.plain_words(node.value) else shell
         return self.report(
             shape.text_rule,
             path,
             f"a command is a list of words, found {described(node)}",
-            help=f"no shell splits it; write [{words}]",
+            help=f"no shell splits it; write {words}",
+            fix=fixes.words_fix(node, Place(self.file, path)),
         )
 
     def named(self, node: Node, shape: keys.Named, path: Path) -> Walked:
@@ -271,10 +289,13 @@ class Walk:
         value = node.value if isinstance(node, Scalar) else None
         if not isinstance(value, str):
             written = isinstance(node, Scalar) and node.value is not None
-            return self.wrong_type(path, "a string", node, "put it in quotes" if written else None)
+            quotes = fixes.quotes_fix(node, Place(self.file, path)) if written else None
+            return self.wrong_type(path, "a string", node, "put it in quotes" if written else None, quotes)
         if shape.choices and value not in shape.choices:
             message, help = hints.one_of(value, shape.choices)
-            return self.report(shape.rule, path, message, help=help)
+            known = shape.rule != "unsupported-shell"  # which shell was meant is more than spelling
+            fix = fixes.choice_fix(value, shape.choices, Place(self.file, path)) if known else None
+            return self.report(shape.rule, path, message, help=help, fix=fix)
         if shape.pattern is not None and not re.fullmatch(shape.pattern, value):
             said, help = hints.not_a_name(shape, value)
             return self.report(shape.rule, path, f"{quoted(value)} {said}", help=help)
@@ -306,7 +327,7 @@ class Walk:
                 "invalid-timeout",
                 path,
                 f"{quoted(shown)} is no duration",
-                help='write digits and one of ms, s, m ("250ms", "90s", "10m"), digits alone for ms, or "none"',
+                help=hints.duration(shown),
             )
         if isinstance(parsed, int) and not TIMEOUT_MS.holds(parsed):
             return self.out_of_bounds(path, parsed, TIMEOUT_MS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -12,6 +11,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     lowered = {name.lower(): name for name in reversed(candidates)}
     if word.lower() in lowered:
         return lowered[word.lower()]
+    import difflib  # on use: most checks compare no spellings
+
     found = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
     return found[0] if found else None
 

@@ -21,6 +21,7 @@ class RefusedTarget:
     help: str
 
 
+_CLIMBING: Final = re.compile(r"(?:[\w.-]+//)?(?:commands|scripts|tasks|workflows)/(?:.*/)?\.\.(?:/.*)?")
 _INSTEAD: Final = 'use akm/command, or an asset of this bundle: "commands/…", "scripts/…", "tasks/…" or "workflows/…"'
 
 
@@ -37,6 +38,8 @@ def refuse_target(text: str) -> RefusedTarget | None:
     if text.startswith(("./", "../", "/", ".\\")):
         help = "put the script under scripts/ and use scripts/<name>"
         return RefusedTarget("local-action-path-unsupported", f"{shown} is a local action", help)
+    if _CLIMBING.fullmatch(text):
+        return RefusedTarget("ref-escapes-bundle", f"{shown} leaves its bundle through ..", _INSTEAD)
     if ref is not None or re.fullmatch(
         r"(?:[\w.-]+//)?(?:agents|skills|env|knowledge|memories|lessons|wikis?)/[\w./-]+", text
     ):

@@ -7,8 +7,9 @@ expanded size and depth are within the same bounds, or nothing. Source: spec 1, 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from akm_schemas.bounds import YAML_NODES, Bound
 from akmc_grammar.diagnostics import Note, Sink

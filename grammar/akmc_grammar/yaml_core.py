@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.bounds import SAFE_INTEGER
 
@@ -27,8 +28,7 @@ _NUMBER_STARTS: Final = frozenset("0123456789+-.")
 _DIGITS: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class NotJson:
+class NotJson(Struct, frozen=True):
     """A plain scalar that resolves to what JSON cannot carry, with the reason in words."""
 
     reason: str

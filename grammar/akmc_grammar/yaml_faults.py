@@ -6,8 +6,10 @@ Both parsers word their problems alike enough to be told apart by a piece of the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from akmc_grammar.yaml_events import Fault, Mark
 
@@ -19,8 +21,7 @@ _WORD_BEFORE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*$")
 _INDEXES: Final = re.compile(r"(?:\[[0-9]+\]|\.[A-Za-z_][A-Za-z0-9_-]*)+")
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """What to report: ``mark`` and ``width`` (code points) of the place, the words, and what to do."""
 
     mark: Mark

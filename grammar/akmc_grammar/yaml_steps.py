@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from msgspec import UNSET, UnsetType
@@ -10,14 +11,14 @@ from msgspec import UNSET, UnsetType
 from akm_schemas.bounds import ARGV_WORD_BYTES, ARGV_WORDS, INSTRUCTION_BYTES
 from akm_schemas.json_types import JsonObject
 from akm_schemas.keys import Key, Record, Text
-from akm_schemas.yaml_keys import BUILTIN, ENV_NAME, SHELLS
+from akm_schemas.yaml_keys import BUILTIN, ENV_NAME, SHELLS, YAML_STEP
 from akmc_grammar.diagnostics import Note
 from akmc_grammar.frontmatter_rules import cwd_fault
 from akmc_grammar.ir import Exec, Step, Unit, Uses
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import parse_asset_ref
 from akmc_grammar.run_line import UnsafeToken, read_run, shell_argv
-from akmc_grammar.shape_hints import quoted
+from akmc_grammar.shape_hints import meant_key, quoted
 from akmc_grammar.shape_walk import Walk
 from akmc_grammar.uses_target import refuse_target
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar, to_json
@@ -27,7 +28,7 @@ BUILTIN_WITH = Record(
     "with",
     (
         Key("ref", Text(), "a commands/ ref"),
-        Key("content", Text(size=INSTRUCTION_BYTES, in_bytes=True), "the prompt itself"),
+        Key("content", Text(size=replace(INSTRUCTION_BYTES, name="content"), in_bytes=True), "the prompt itself"),
         Key("arguments", Text(), "what replaces $ARGUMENTS"),
     ),
 )
@@ -61,9 +62,13 @@ class StepReader:
         run, uses = node.get("run"), node.get("uses")
         if (run is None) == (uses is None):
             found = "both" if run is not None else "neither"
+            names = [str(entry.key.value) for entry in node.entries]
+            unknown = [] if run is not None else [name for name in names if YAML_STEP.key(name) is None]
             message = f'a step has exactly one of "run" and "uses", found {found}'
             help = "keep one of the two" if run is not None else 'add "run: <words>" or "uses: <ref>"'
-            self.walk.report("step-target-xor", path, message, help=help)
+            if not any(meant_key(YAML_STEP, name) in ("run", "uses") for name in unknown):
+                self.walk.report("step-target-xor", path, message, help=help)
+            self.walk.poisoned.add(path)
             unit, instructions = Unit(), ""
         elif run is not None:
             unit, instructions = self.run_unit(node, run, path)

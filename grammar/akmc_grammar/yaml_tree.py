@@ -6,8 +6,9 @@ first of them is the value, the others are there to be pointed at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from akmc_grammar.places import Place, Span
 
@@ -18,8 +19,7 @@ Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 _QUOTE_WIDTH: Final = {"plain": 0, "single": 1, "double": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """A leaf: ``value`` by the YAML 1.2 core schema, ``text`` its content before that; the span includes quotes."""
 
     value: str | int | float | bool | None
@@ -28,24 +28,21 @@ class Scalar:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """A list."""
 
     items: tuple[Node, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One ``key: value``; ``key.value`` is a ``str``."""
 
     key: Scalar
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     """A mapping in source order. Entries with a key that is no text were reported and are not here."""
 
     entries: tuple[Entry, ...]
@@ -62,8 +59,7 @@ class Mapping:
         return found[occurrence] if 0 <= occurrence < len(found) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Bad:
+class Bad(Struct, frozen=True):
     """A node that was reported already and carries no value."""
 
     span: Span
@@ -88,8 +84,7 @@ def to_json(node: Node) -> Json:
             raise ValueError(f"line {node.span.line} carries no value")
 
 
-@dataclass(frozen=True, slots=True)
-class YamlTree:
+class YamlTree(Struct, frozen=True):
     """A locator over one document; ``first_line`` is the file's line on which its text begins."""
 
     root: Node | None

@@ -141,7 +141,8 @@ class WorkflowReader:
         if on is None or ("on",) in self.walk.poisoned:
             return []
         if not isinstance(on, Mapping):
-            self.walk.wrong_type(("on",), f"a mapping with {listed(EVENTS)}", on)
+            help = "write on: {workflow_dispatch: {}}"
+            self.walk.wrong_type(("on",), f"a mapping with {listed(EVENTS)}", on, help)
             return []
         if not on.entries:
             message = f"on names at least one of {listed(EVENTS)}, found none"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from akm_schemas.json_types import Json
 from akmc_passes.config_reader import Reader, below
 
 
-@dataclass(frozen=True, slots=True)
-class ByEngine:
+class ByEngine(Struct, frozen=True):
     """An alias column that takes the model of the engine called ``name``."""
 
     name: str

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json
+from akm_schemas.plan import ExecTarget, ScriptTarget
 from akm_schemas.references import Reference
 from akmc_grammar.ir import Step
 from akmc_grammar.places import Path
-from akmc_passes.contract import Program
+from akmc_passes.contract import Composed, Program
 from akmc_passes.ir_walk import map_of, marred, route_of, unit_of, unit_path
 from akmc_passes.schema_paths import ANYTHING, TEXT, Broken, View, array_of, finite_values, follow, view_of
 from akmc_passes.spine import Spine
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What is known of a value, and the path of what says so."""
 
     view: View
@@ -57,6 +55,8 @@ def step_artifact(program: Program, step: Step, index: int) -> Known | None:
         one, declared = view_of(unit.output), (*path, "output")
     elif unit.exec is not UNSET:
         one, declared = TEXT, (*path, "exec")
+    elif (composed := program.composed.get(("steps", index))) is not None:
+        one, declared = _composed_view(composed), (*path, "uses")
     if step.kind == "map":
         fan = map_of(step)
         if marred(document, ("steps", index, "map", "reducer")):
@@ -64,6 +64,13 @@ def step_artifact(program: Program, step: Step, index: int) -> Known | None:
         if fan.reducer is UNSET or fan.reducer == "collect":
             return Known(array_of(one), declared if one is not ANYTHING else ("steps", index, "map"))
     return None if one is ANYTHING else Known(one, declared)
+
+
+def _composed_view(composed: Composed) -> View:
+    """What a composed asset makes: what its task declares, the text of a process, or anything."""
+    if composed.output:
+        return view_of(composed.output)
+    return TEXT if isinstance(composed.target, ExecTarget | ScriptTarget) else ANYTHING
 
 
 def routed_values(program: Program, spine: Spine, index: int) -> list[Json] | None:

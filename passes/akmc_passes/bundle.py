@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from akmc_passes.interpreters import INTERPRETERS
 from akmc_passes.paths import absolute
@@ -32,8 +33,7 @@ UNRECOGNISED_EXTENSION: Final = ".yaml"
 NO_ASSET: Final = "README.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """A directory with family folders. ``root`` is absolute; ``name`` is its name in the config, empty for one's own."""
 
     root: FilePath
@@ -49,8 +49,7 @@ class Bundle:
         return FilePath(os.path.realpath(file)).is_relative_to(os.path.realpath(self.root))
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Struct, frozen=True):
     """A file's place in a bundle. ``recognised`` is false for ``.yaml``, which no family admits."""
 
     bundle: Bundle
@@ -65,8 +64,7 @@ class Located:
         return self.file.relative_to(self.bundle.root).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The file that a name of a family stands for. ``shadowed`` is another file that answers to the same ref."""
 
     file: FilePath
@@ -74,8 +72,7 @@ class Found:
     shadowed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NotFound:
+class NotFound(Struct, frozen=True):
     """Why a name stands for no file; ``tried`` are the bundle-relative paths that were looked for."""
 
     reason: Literal["missing", "escapes"]
@@ -89,7 +86,7 @@ def find_asset(bundle: Bundle, family: str, name: str) -> Found | NotFound:
     for path in tried:
         if os.path.lexists(file := bundle.root / path) and not bundle.contains(file):
             return NotFound("escapes", (path,))
-    there = [path for path in tried if (bundle.root / path).is_file()]
+    there = [path for path in tried if (bundle.root / path).is_file() and not path.endswith(f"/{NO_ASSET}")]
     if not there:
         return NotFound("missing", tried)
     return Found(bundle.root / there[0], there[0], there[1] if len(there) > 1 else None)

@@ -11,31 +11,37 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from pathlib import Path as FilePath
 from typing import Final, TypeVar
 
-from akm_schemas import bounds
+from msgspec import Struct
+
+from akm_schemas import bounds, config_keys
 from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.keys import Record
 from akmc_passes.alias_table import Aliases, read_aliases
 from akmc_passes.config_reader import ConfigError, Reader, below, read_settings
 from akmc_passes.engine_config import EngineConfig, read_engine
 from akmc_passes.paths import absolute
 
-__all__ = ["Config", "ConfigError", "Workflow", "load_config", "project_config", "user_folder"]
+__all__ = [
+    "Config",
+    "ConfigError",
+    "Workflow",
+    "load_config",
+    "project_config",
+    "read_config",
+    "read_models",
+    "user_folder",
+]
 
 _T = TypeVar("_T")
-_TOP: Final = ("engines", "defaults", "workflow", "bundles", "modelAliases")
-_DEFAULTS: Final = ("engine", "llmEngine")
-_WORKFLOW: Final = ("maxConcurrency", "defaultMapConcurrency", "judgeEngine")
 FOLDER: Final = ".akm"
 FILE: Final = "config.json"
 MODELS: Final = "models.json"
-MODELS_VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Workflow:
+class Workflow(Struct, frozen=True):
     """The ``workflow`` settings; ``None`` where the config is silent."""
 
     max_concurrency: int | None = None
@@ -50,7 +56,7 @@ class Config:
     engines: Mapping[str, EngineConfig] = field(default_factory=dict)
     default_engine: str | None = None
     default_llm_engine: str | None = None
-    workflow: Workflow = Workflow()
+    workflow: Workflow = field(default_factory=Workflow)
     bundles: Mapping[str, FilePath] = field(default_factory=dict)
     aliases: tuple[Aliases, ...] = ()
     files: tuple[FilePath, ...] = ()
@@ -75,7 +81,7 @@ def load_config(
             layers.append((reader, user.parent))
     if not layers:
         return None
-    return _merge([_read(reader, base) for reader, base in layers], _model_tables(layers, user.parent))
+    return _merge([read_config(reader, base) for reader, base in layers], _model_tables(layers, user.parent))
 
 
 def project_config(start: FilePath) -> FilePath | None:
@@ -109,20 +115,30 @@ def _same_file(first: FilePath, second: FilePath) -> bool:
     return os.path.realpath(first) == os.path.realpath(second)
 
 
-def _read(reader: Reader, base: FilePath) -> Config:
-    """One file as a Config of its own."""
-    found = reader.closed(reader.document(), "", _TOP)
+def read_config(reader: Reader, base: FilePath) -> Config:
+    """One file as a Config of its own; relative bundle paths start at the folder ``base``. Raises ConfigError."""
+    found = _document(reader, config_keys.CONFIG)
     engines = reader.mapping(found.get("engines", {}), "engines")
-    defaults = reader.closed(found.get("defaults", {}), "defaults", _DEFAULTS)
+    defaults = reader.closed(found.get("defaults", {}), "defaults", config_keys.names(config_keys.DEFAULTS))
     return Config(
         engines={name: read_engine(reader, name, value, f"engines.{name}") for name, value in engines.items()},
         default_engine=_name(reader, defaults, "defaults", "engine"),
         default_llm_engine=_name(reader, defaults, "defaults", "llmEngine"),
-        workflow=_workflow(reader, reader.closed(found.get("workflow", {}), "workflow", _WORKFLOW)),
+        workflow=_workflow(
+            reader, reader.closed(found.get("workflow", {}), "workflow", config_keys.names(config_keys.WORKFLOW))
+        ),
         bundles=_bundles(reader, found.get("bundles", {}), base),
         aliases=(read_aliases(reader, found.get("modelAliases", {}), "modelAliases"),),
         files=(reader.file,),
     )
+
+
+def _document(reader: Reader, shape: Record) -> JsonObject:
+    """The file's object, with the keys of ``shape`` alone."""
+    found = reader.closed(reader.document(), "", config_keys.names(shape))
+    if "$schema" in found:
+        reader.text_of(found["$schema"], "$schema")
+    return found
 
 
 def _name(reader: Reader, found: JsonObject, where: str, key: str) -> str | None:
@@ -177,17 +193,20 @@ def _model_tables(layers: list[tuple[Reader, FilePath]], user: FilePath) -> tupl
     if not any(_same_file(folder, user) for folder in folders):
         folders.append(user)
     readers = [reader for folder in folders if (reader := read_settings(folder / MODELS)) is not None]
-    return (*(_models(reader) for reader in readers), _shipped_models())
+    return (*(read_models(reader) for reader in readers), _shipped_models())
 
 
-def _models(reader: Reader) -> Aliases:
-    found = reader.closed(reader.document(), "", ("version", "aliases"))
-    if found.get("version") != MODELS_VERSION or isinstance(found.get("version"), bool):
-        raise reader.fault("version" if "version" in found else "", f'expected "version": {MODELS_VERSION}')
+def read_models(reader: Reader) -> Aliases:
+    """The table of a models.json; raises ConfigError."""
+    found, version = _document(reader, config_keys.MODELS), config_keys.MODELS_VERSION
+    if found.get("version") != version or isinstance(found.get("version"), bool):
+        raise reader.fault("version" if "version" in found else "", f'expected "version": {version}')
     return read_aliases(reader, found.get("aliases", {}), "aliases")
 
 
 @cache
 def _shipped_models() -> Aliases:
+    from importlib import resources  # on use: a check without a config reads no models
+
     text = resources.files("akmc_passes").joinpath(MODELS).read_text("utf-8")
-    return _models(Reader(FilePath(MODELS), text))
+    return read_models(Reader(FilePath(MODELS), text))

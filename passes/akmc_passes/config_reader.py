@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.bounds import Bound
 from akm_schemas.json_types import Json, JsonObject
@@ -33,8 +34,7 @@ class ConfigError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """One settings file: its path and text. Each method returns a value of the right kind or raises ConfigError."""
 
     file: FilePath

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from akm_schemas.json_types import JsonObject
+from msgspec import Struct
+
+from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import (
     ChildTarget,
     Engine,
@@ -21,7 +23,7 @@ from akm_schemas.plan import (
 )
 from akm_schemas.references import Reference
 from akmc_grammar.diagnostics import Sink
-from akmc_grammar.document import Document
+from akmc_grammar.document import Allow, Document, Locator
 from akmc_grammar.ir import Timeout
 from akmc_grammar.places import Path, Place
 from akmc_grammar.source import SourceText
@@ -29,10 +31,10 @@ from akmc_grammar.source import SourceText
 if TYPE_CHECKING:
     from akmc_passes.bundle import Bundle
     from akmc_passes.config import Config
+    from akmc_passes.library import Library
 
 
-@dataclass(frozen=True, slots=True)
-class Asset:
+class Asset(Struct, frozen=True):
     """A ref that names a file: ``path`` is relative to its bundle's root (forward slashes), ``file`` where it lies."""
 
     ref: str
@@ -42,8 +44,7 @@ class Asset:
     bundle: Bundle
 
 
-@dataclass(frozen=True, slots=True)
-class ComposedCommand:
+class ComposedCommand(Struct, frozen=True):
     """A prompt that a step composes: what ``CommandTarget`` needs besides its engine.
 
     ``model`` is the command asset's own model, which ranks below the document's default.
@@ -57,11 +58,28 @@ class ComposedCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class Surface:
+    """What the ``with`` of a step can bind: the inputs of a task, or the params of a child workflow.
+
+    ``preset`` holds the values that count where ``with`` says nothing (a task's defaults); ``required`` says for each
+    name that has to be bound why.
+    """
+
+    kind: Literal["input", "param"]
+    ref: str
+    schemas: Mapping[str, JsonObject]
+    preset: Mapping[str, Json] = field(default_factory=dict)
+    required: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Composed:
     """What the ``uses`` of a step came to: a command for an engine, or a target that needs none.
 
     ``engine``, ``model``, ``llm`` and ``timeout`` (milliseconds) are those of a composed task; they rank as the
-    unit's own, and come into play where the unit has none.
+    unit's own, and come into play where the unit has none. ``redact`` names variables that are handed on and scrubbed.
+    ``surface`` is what ``with`` binds, ``None`` where it binds nothing; ``bindings`` turns it into the bindings of the
+    target, or of the command (``input_bindings``).
     """
 
     target: ExecTarget | ScriptTarget | ChildTarget | ComposedCommand
@@ -72,10 +90,22 @@ class Composed:
     model: str | None = None
     llm: JsonObject | None = None
     timeout: Timeout | None = None
+    redact: tuple[str, ...] = ()
+    surface: Surface | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Sizes:
+    """Bytes of canonical JSON: a plan's own without what it embeds, and the own bytes of all that it embeds, added up;
+    each with engines left open and as frozen (equal while engines are open)."""
+
+    own_open: int = 0
+    own: int = 0
+    embedded_open: int = 0
+    embedded: int = 0
+
+
+class Choice(Struct, frozen=True):
     """The runner of a command target as configured: frozen engine, model, merged tuning and the engine's width.
 
     ``timeout_ms`` is the engine's own timeout, ``None`` when it has none.
@@ -97,7 +127,8 @@ class Program:
     (``references``). ``composed`` and ``exports`` belong to the composition passes: what the ``uses`` at
     ``("steps", i)`` came to, and per step id the schema of a child's exports. ``choices`` maps ``("steps", i)`` to the
     runner of that step's unit and ``judge`` is the runner of every gate (``engines``). ``plan`` is there after
-    ``lower`` (hashes empty) and sealed after ``seal``; it is ``open`` while engines have not been chosen.
+    ``lower`` (hashes empty) and sealed after ``seal``; it is ``open`` while engines have not been chosen. ``sizes`` are
+    filled by ``composition`` (embedded) and ``lower`` (own).
     """
 
     document: Document
@@ -110,20 +141,44 @@ class Program:
     judge: Choice | None = None
     plan: Plan | None = None
     open: bool = False
+    sizes: Sizes = Sizes()
 
     def place(self, *path: str | int, part: str = "value") -> Place:
         """A place in this document."""
         return Place(self.document.source.name, path, "key" if part == "key" else "value")
 
 
-@dataclass(frozen=True, slots=True)
-class PassCrash:
+class PassCrash(Struct, frozen=True):
     """A pass that raised, a bug: which one, on which file, the error in one line, and the traceback for a report."""
 
     name: str
     file: str
     summary: str
     traceback: str
+
+
+class Readable(Protocol):
+    """A file that a front end has read: enough of it to show findings and to obey its allow comments."""
+
+    @property
+    def source(self) -> SourceText:
+        """The file."""
+
+    @property
+    def ir(self) -> object | None:
+        """What was read, ``None`` when nothing could be."""
+
+    @property
+    def poisoned(self) -> frozenset[Path]:
+        """Paths that could not be read."""
+
+    @property
+    def locator(self) -> Locator:
+        """Turns places into spans."""
+
+    @property
+    def allows(self) -> tuple[Allow, ...]:
+        """Its allow comments."""
 
 
 class SourceStore(Protocol):
@@ -147,6 +202,10 @@ class Context:
     ``bundle`` is ``None`` for a file outside every bundle. ``read_set`` collects what entered this program, keyed by
     bundle-relative path (``bundle//path`` for another bundle's); ``origins`` says under the same keys where each file
     lies. ``crashes`` are passes that raised: the caller shows every finding, writes a report and exits 70.
+    ``library`` remembers the assets of a session; without one, ``composition`` makes its own. ``home`` is the bundle of
+    the file that was asked for, ``None`` when it is this one. ``documents`` are the files besides this one that findings
+    or notes point into, by the name that people see. ``absent`` are files that were looked for in vain: were one of them
+    there, the answer would be another.
     """
 
     sink: Sink
@@ -157,6 +216,10 @@ class Context:
     read_set: dict[str, SourceFile] = field(default_factory=dict)
     origins: dict[str, FilePath] = field(default_factory=dict)
     crashes: list[PassCrash] = field(default_factory=list)
+    library: Library | None = None
+    home: Bundle | None = None
+    documents: dict[str, Readable] = field(default_factory=dict)
+    absent: set[FilePath] = field(default_factory=set)
 
     @property
     def leaves_engines_open(self) -> bool:

@@ -6,8 +6,9 @@ Values are walked over and never kept.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _KEY: Final = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
 _BLANK: Final = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
@@ -19,16 +20,14 @@ _SECRET: Final = re.compile(r"\$\{secret:([^}\n]*)(\}?)")
 _SECRET_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class EnvNames:
+class EnvNames(Struct, frozen=True):
     """Key names and secret names, each sorted and once."""
 
     keys: tuple[str, ...]
     secrets: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvFault:
+class EnvFault(Struct, frozen=True):
     """The line, from 1, that is neither ``KEY=VALUE``, a comment nor blank; its text may be a value and is not kept."""
 
     line: int

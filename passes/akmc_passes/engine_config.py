@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Final, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from akm_schemas import bounds
+from akm_schemas import bounds, config_keys
 from akm_schemas.canonical import CanonicalError, canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.keys import ENGINE
+from akm_schemas.schema_patterns import CWD
 from akmc_passes.alias_table import Aliases, read_columns
 from akmc_passes.config_reader import Reader, below
 from akmc_passes.words import quoted
 
 Platform: TypeAlias = Literal["claude", "opencode", "codex", "gemini", "opencode-sdk", "command"]
-PLATFORMS: Final[tuple[Platform, ...]] = ("claude", "opencode", "codex", "gemini", "opencode-sdk", "command")
+PLATFORMS: Final = config_keys.PLATFORMS
 
 TUNING: Final = {
     "temperature": "temperature",
@@ -29,10 +29,11 @@ TUNING: Final = {
 }
 """Config spelling of llm tuning to the spelling in workflow sources."""
 
-_SHARED: Final = ("kind", "model", "timeoutMs", "modelAliases")
-_LLM_KEYS: Final = (*_SHARED, "endpoint", "apiKey", "concurrency", *TUNING)
-_AGENT_KEYS: Final = (*_SHARED, "platform", "bin", "args", "workspace", "llmEngine")
+_LLM_KEYS: Final = config_keys.names(config_keys.LLM_ENGINE)
+_AGENT_KEYS: Final = config_keys.names(config_keys.AGENT_ENGINE)
 _VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_ENDPOINT: Final = re.compile(config_keys.ENDPOINT.body)
+_WORKSPACE: Final = re.compile(CWD.body)
 _ENDING: Final = "/chat/completions"
 
 
@@ -76,7 +77,7 @@ def read_engine(reader: Reader, name: str, value: Json, where: str) -> EngineCon
     found = reader.mapping(value, where)
     if "kind" not in found:
         raise reader.fault(where, 'lacks the key "kind" ("agent" or "llm")')
-    if reader.choice(found["kind"], below(where, "kind"), ("agent", "llm")) == "llm":
+    if reader.choice(found["kind"], below(where, "kind"), config_keys.KINDS) == "llm":
         return _read_llm(reader, name, reader.closed(found, where, _LLM_KEYS), where)
     return _read_agent(reader, name, reader.closed(found, where, _AGENT_KEYS), where)
 
@@ -145,8 +146,8 @@ def _endpoint(reader: Reader, value: Json, where: str) -> str:
         raise reader.fault(where, "must not carry a query or a fragment")
     if not url.path.endswith(_ENDING):
         raise reader.fault(where, f"expected a URL that ends in {_ENDING}, found {quoted(text)}")
-    if any(character.isspace() or not character.isprintable() for character in text):
-        raise reader.fault(where, "must not contain blanks or control characters")
+    if not _ENDPOINT.fullmatch(text):
+        raise reader.fault(where, "must not contain blanks, control or format characters, or a backslash in its host")
     return text
 
 
@@ -155,8 +156,7 @@ def _workspace(reader: Reader, found: JsonObject, where: str) -> str | None:
     if "workspace" not in found:
         return None
     text = reader.text_of(found["workspace"], below(where, "workspace"))
-    path = PurePosixPath(text)
-    if path.is_absolute() or ".." in path.parts or "\\" in text or text.startswith("~") or text[1:2] == ":":
+    if not _WORKSPACE.fullmatch(text) or not bounds.CWD_LENGTH.holds(len(text)):
         message = f"expected a relative path without .., \\ or ~, found {quoted(text)}"
         raise reader.fault(below(where, "workspace"), message)
     return text

@@ -27,7 +27,7 @@ from akmc_passes.runner import freeze_engine, llm_fallback, merged_tuning, width
 from akmc_passes.words import quoted
 
 NAME: str = "engines"
-AFTER: tuple[str, ...] = ("resolve",)
+AFTER: tuple[str, ...] = ("resolve", "composition")
 EMITS: tuple[str, ...] = (
     "no-engine",
     "unknown-engine",
@@ -35,7 +35,16 @@ EMITS: tuple[str, ...] = (
     "llm-on-agent-engine",
     "model-alias-gap",
     "env-on-llm-engine",
+    "composition-invalid",
 )
+
+AGENT_OPTIONS = {
+    "claude": frozenset({"agent", "tools"}),
+    "gemini": frozenset({"tools"}),
+    "opencode": frozenset({"agent"}),
+    "opencode-sdk": frozenset({"agent", "tools"}),
+}
+"""What the command lines of agent platforms have options for, besides prompt and model."""
 
 CONFIG_RULES = frozenset({"no-engine", "no-judge-engine", "model-alias-gap", "config-too-large"})
 """Rules that say the config is at fault: ``compile`` exits 78 for them, 2 for others."""
@@ -174,6 +183,7 @@ class _Chooser:
         """Report llm tuning on an agent engine and env on an llm engine."""
         step = self.ir.steps[index]
         unit, path = unit_of(step), unit_path(step, index)
+        self.check_options(index, engine, composed)
         if isinstance(engine, AgentEngineConfig):
             own = bool(isinstance(unit.llm, dict) and unit.llm)
             if own or (composed is not None and composed.llm):
@@ -181,11 +191,28 @@ class _Chooser:
                 help = 'remove "llm", or name an llm engine'
                 self.report("llm-on-agent-engine", (*path, "llm" if own else "uses"), message, help)
             return
-        literals = unit.env_literals or (composed.env_literals if composed is not None else {})
+        literals = bool(unit.env_literals or (composed is not None and (composed.env_literals or composed.redact)))
         if unit.env_refs or literals:
             message = f'env cannot reach an llm engine, and "{engine.name}" is one'
             help = 'remove "env", or name an agent engine'
-            self.report("env-on-llm-engine", (*path, "env"), message, help)
+            self.report(
+                "env-on-llm-engine", (*path, "env" if unit.env_refs or unit.env_literals else "uses"), message, help
+            )
+
+    def check_options(self, index: int, engine: EngineConfig, composed: Composed | None) -> None:
+        """Report what a task or a command asks of an agent engine where the engine does not take it."""
+        command = composed.target if composed is not None else None
+        asked = (command.options or {}) if isinstance(command, ComposedCommand) else {}
+        platform = engine.platform if isinstance(engine, AgentEngineConfig) else "llm"
+        for option in sorted(asked):
+            takers = sorted(name for name, taken in AGENT_OPTIONS.items() if option in taken)
+            if platform not in takers:
+                uses = unit_of(self.ir.steps[index]).uses
+                ref = uses.ref if uses is not UNSET else ""
+                message = f'Workflow step cannot compose {ref}: "{option}" goes to agent engines that take it'
+                message += f' ({listed(takers)}), and "{engine.name}" is of {quoted(platform)}'
+                help = f'drop "{option}", or name another engine'
+                self.report("composition-invalid", ("steps", index, "unit", "uses"), message, help)
 
     def report_default_llm(self) -> None:
         """Report document-level llm tuning beside steps on agent engines, naming them."""

@@ -3,8 +3,8 @@
 Before: ``resolve`` found the files. After: ``program.env_files`` binds each env ref to its file's key names and to the
 names of the secrets that it mentions, values unseen; the files are in the read set.
 
-The files are read whenever they are there, so that a plan's size is known at check; what is wrong with them is a freeze
-rule and stays silent without a config.
+The files are read whenever they are there, so that a plan's size is known at check; what is wrong with them, or that
+they are not there, is a freeze rule and stays silent without a config. A text that is no env ref is always reported.
 """
 
 from __future__ import annotations
@@ -46,13 +46,15 @@ def run(program: Program, context: Context) -> Program:
 
 
 def _report_missing(program: Program, context: Context, path: Path, text: str) -> None:
-    if context.leaves_engines_open or program.document.is_poisoned(path) or _already_reported(program, context, path):
+    if program.document.is_poisoned(path) or _already_reported(program, context, path):
         return
     parsed = parse_asset_ref(text)
     place = program.place(*path)
     if parsed is None or parsed.family != "env":
         help = "write env/<name> for the file env/<name>.env of the bundle"
         context.sink.report("env-unresolved", place, f"{quoted(text)} is no env ref", help=help)
+        return
+    if context.leaves_engines_open:
         return
     names = similar_names(context.bundle, "env") if context.bundle is not None else []
     help = did_you_mean(text, names) or f"create env/{parsed.name}.env, or mend the ref"
@@ -92,7 +94,8 @@ def _bind(program: Program, context: Context, path: Path, asset: Asset) -> EnvRe
 
 
 def _bundle_path(context: Context, asset: Asset) -> str:
-    """The file relative to the root of the program's own bundle (``../team/env/x.env`` in another one)."""
-    if context.bundle is None or not asset.bundle.name:
+    """The file relative to the root of the asked-for file's bundle (``../team/env/x.env`` in another one)."""
+    home = context.home or context.bundle
+    if home is None or not asset.bundle.name:
         return asset.path
-    return os.path.relpath(asset.file, context.bundle.root).replace(os.sep, "/")
+    return os.path.relpath(asset.file, home.root).replace(os.sep, "/")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_schemas.json_types import JsonObject
 from akmc_grammar.document import Document
@@ -15,8 +14,7 @@ from akmc_grammar.places import Path
 NO_UNIT = Unit()
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceAt:
+class ReferenceAt(Struct, frozen=True):
     """Reference text at a path. ``step`` is the index of the step that reads it, ``None`` for run-level outputs."""
 
     path: Path
@@ -24,8 +22,7 @@ class ReferenceAt:
     step: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class EnvRefAt:
+class EnvRefAt(Struct, frozen=True):
     """An env ref at a path."""
 
     path: Path
@@ -65,6 +62,15 @@ def references(ir: SourceIR) -> Iterator[ReferenceAt]:
     for name, output in ir.outputs.items():
         if isinstance(output.from_, str):
             yield ReferenceAt(("outputs", name, "from"), output.from_, None)
+
+
+def bound_references(ir: SourceIR) -> Iterator[ReferenceAt]:
+    """Every reference text in a ``with``, in source order. Only exactly ``{from: TEXT}`` is one."""
+    for index, step in enumerate(ir.steps):
+        uses = unit_of(step).uses
+        for name, value in uses.with_.items() if uses is not UNSET and uses.with_ is not UNSET else ():
+            if isinstance(value, dict) and value.keys() == {"from"} and isinstance(text := value["from"], str):
+                yield ReferenceAt(("steps", index, "unit", "with", name, "from"), text, index)
 
 
 def env_refs(ir: SourceIR) -> Iterator[EnvRefAt]:

@@ -39,7 +39,9 @@ NAME: str = "lower"
 AFTER: tuple[str, ...] = (
     "resolve",
     "environment",
+    "composition",
     "references",
+    "bindings",
     "schema_subset",
     "bounds",
     "types",
@@ -71,7 +73,8 @@ def run(program: Program, context: Context) -> Program:
         context.sink.report("plan-bytes", program.place("steps"), message, help=help)
         return program
     if context.leaves_engines_open:
-        return replace(program, plan=unfrozen, open=True)
+        sizes = replace(program.sizes, own_open=size, own=size)
+        return replace(program, plan=unfrozen, open=True, sizes=sizes)
     if _has_errors(program, context):
         return program
     plan = _lowered(program, context, ir, engines=True)
@@ -83,7 +86,7 @@ def run(program: Program, context: Context) -> Program:
         help = "shorten the engines' args and llm defaults: each step on an engine carries them"
         context.sink.report("config-too-large", program.place("steps"), message, help=help)
         return program
-    return replace(program, plan=plan)
+    return replace(program, plan=plan, sizes=replace(program.sizes, own_open=size, own=size + added))
 
 
 def own_bytes(plan: Plan) -> int:

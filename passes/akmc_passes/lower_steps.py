@@ -16,6 +16,7 @@ from akm_schemas.plan import (
     LlmEngine,
     Map,
     Output,
+    PassThroughBinding,
     Retry,
     Route,
     Step,
@@ -162,6 +163,8 @@ def _env(program: Program, step: source.Step, index: int, composed: Composed | N
             bindings.append(found)
     literals = {**(composed.env_literals if composed is not None else {}), **unit.env_literals}
     bindings.extend(LiteralBinding(name=name, value=value) for name, value in sorted(literals.items()))
+    scrubbed = composed.redact if composed is not None else ()
+    bindings.extend(PassThroughBinding(name=name) for name in sorted(scrubbed) if name not in literals)
     return bindings
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from akmc_passes.alias_table import AliasColumns, Aliases, ByEngine
 from akmc_passes.engine_config import EngineConfig, LlmEngineConfig
@@ -13,8 +14,7 @@ LLM_COLUMN: Final = "llm"
 ANY_COLUMN: Final = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class AliasGap:
+class AliasGap(Struct, frozen=True):
     """An alias that is known and has no model for the engine; ``help`` says what to write."""
 
     message: str

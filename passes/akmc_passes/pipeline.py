@@ -8,15 +8,20 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from akmc_grammar.rules import RULES
 from akmc_passes import (
+    bindings,
     bounds,
+    composition,
+    directories,
     engines,
     environment,
     lower,
+    outputs,
     references,
     resolve,
     route_forward,
@@ -30,7 +35,11 @@ from akmc_passes.verify import verify_program
 PIPELINE: tuple[Pass, ...] = (
     resolve,
     environment,
+    directories,
+    composition,
     references,
+    outputs,
+    bindings,
     schema_subset,
     bounds,
     types,
@@ -41,8 +50,7 @@ PIPELINE: tuple[Pass, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """How long a pass took on one file, in seconds."""
 
     name: str

@@ -34,16 +34,30 @@ def enter(context: Context, entry: SourceFile, asset: Asset) -> None:
 def enter_own_source(program: Program, context: Context) -> None:
     """Add the program's own source; its path comes from its ref, outside a family folder from the file's name."""
     document = program.document
-    source, shown = document.source, FilePath(document.source.name)
-    if document.ref and document.ir is not None:
-        path = document.ref.rpartition("//")[2] + _ENDINGS[document.ir.source_format]
-    else:
-        path = (context.bundle.relative(shown) if context.bundle is not None else None) or shown.name
+    source, path = document.source, _own_path(program, context)
     name = context.bundle.name if context.bundle is not None else ""
     key = key_of(name, path)
     context.read_set[key] = SourceFile(ref=document.ref, path=path, sha256=source.sha256, size=len(source.raw))
-    inside = context.bundle.root / path if context.bundle is not None else shown
-    context.origins[key] = inside if document.ref else shown
+    context.origins[key] = own_file(program, context)
+
+
+def own_file(program: Program, context: Context) -> FilePath:
+    """Where the program's own source lies."""
+    document = program.document
+    named = context.bundle is not None and document.ref
+    return (
+        context.bundle.root / _own_path(program, context)
+        if named and context.bundle
+        else FilePath(document.source.name)
+    )
+
+
+def _own_path(program: Program, context: Context) -> str:
+    document = program.document
+    if document.ref and document.ir is not None:
+        return document.ref.rpartition("//")[2] + _ENDINGS[document.ir.source_format]
+    shown = FilePath(document.source.name)
+    return (context.bundle.relative(shown) if context.bundle is not None else None) or shown.name
 
 
 def sorted_read_set(context: Context) -> list[SourceFile]:

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import AssetRef, parse_asset_ref
 from akmc_grammar.suggest import did_you_mean, listed
-from akmc_passes.bundle import Bundle, NotFound, find_asset, similar_names
+from akmc_passes.bundle import UNRECOGNISED_EXTENSION, Bundle, NotFound, find_asset, similar_names
 from akmc_passes.contract import Asset, Context, Program
 from akmc_passes.ir_walk import env_refs, unit_of
 from akmc_passes.read_set import enter_own_source
@@ -39,7 +39,7 @@ def run(program: Program, context: Context) -> Program:
     for path, text in _refs(program):
         if program.document.is_poisoned(path):
             continue
-        asset = resolve_ref(program, context, path, text)
+        asset = resolve_ref(context, program.place(*path), text)
         if asset is not None:
             assets[path] = asset
     _report_shadowed(program, context, context.bundle)
@@ -62,13 +62,15 @@ def _refs(program: Program) -> list[tuple[Path, str]]:
     return found
 
 
-def resolve_ref(program: Program, context: Context, path: Path, text: str) -> Asset | None:
-    """The file of one ref; ``None`` when it was reported, or is an env ref whose file is missing."""
-    place = program.place(*path)
+def resolve_ref(context: Context, place: Place, text: str) -> Asset | None:
+    """The file of the ref at ``place``; ``None`` when it was reported, or is an env ref whose file is missing."""
+    path = place.path
     parsed = parse_asset_ref(text)
     if parsed is None:
         if ".." in text.split("/"):
-            context.sink.report("ref-escapes-bundle", place, f"the ref {quoted(text)} leaves its bundle through ..")
+            message = f"the ref {quoted(text)} leaves its bundle through .."
+            help = 'name the file from its family folder on; another bundle is named first: "team//env/x"'
+            context.sink.report("ref-escapes-bundle", place, message, help=help)
         elif not _is_env(path):
             help = "write [bundle//]family/name, family one of commands, env, scripts, tasks, workflows"
             context.sink.report("unresolved-ref", place, f"{quoted(text)} is no asset ref", help=help)
@@ -82,13 +84,19 @@ def resolve_ref(program: Program, context: Context, path: Path, text: str) -> As
         return None
     found = find_asset(bundle, parsed.family, parsed.name)
     if isinstance(found, NotFound):
+        sought = [bundle.root / path for path in found.tried]
+        context.absent.update(path for path in sought if not context.store.exists(path))
         if found.reason == "escapes" or not _is_env(path):
             _report_not_found(context, place, parsed, bundle, found)
         return None
+    if parsed.family == "workflows" and found.file.suffix == ".yml":
+        context.absent.add(found.file.with_suffix(".md"))
     if found.shadowed is not None:
         message = f"{quoted(text)} names two files: {found.path} wins over {found.shadowed}"
         context.sink.report("ambiguous-ref", place, message, help="rename or remove one of them")
-    return Asset(text, parsed.family, found.path, found.file, bundle)
+    # In a child of another bundle, a ref without a bundle means that one; for the root it needs its name.
+    canonical = text if parsed.bundle is not None or not bundle.name else f"{bundle.name}//{text}"
+    return Asset(canonical, parsed.family, found.path, found.file, bundle)
 
 
 def bundle_of(context: Context, ref: AssetRef) -> Bundle | None:
@@ -112,6 +120,9 @@ def _report_not_found(context: Context, place: Place, ref: AssetRef, bundle: Bun
     names = similar_names(bundle, ref.family)
     prefix = f"{ref.bundle}//" if ref.bundle is not None else ""
     help = did_you_mean(ref.text, [prefix + name for name in names]) or f"create {found.tried[0]}, or mend the ref"
+    unrecognised = f"{ref.family}/{ref.name}{UNRECOGNISED_EXTENSION}"
+    if context.store.exists(bundle.root / unrecognised):
+        help = f"rename {unrecognised}: the extension is never recognised, write .yml"
     message = f"{quoted(ref.text)} names no file: there is no {tried}"
     context.sink.report("unresolved-ref", place, message, help=help)
 

@@ -8,8 +8,9 @@ branchy to expand counts as "may be anything", so that no schema is ever misjudg
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
@@ -18,8 +19,9 @@ Conjunction: TypeAlias = tuple[JsonObject, ...]
 View: TypeAlias = tuple[Conjunction, ...]
 
 ANYTHING: Final[View] = ((),)
-TYPES: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
-SCALARS: Final = frozenset({"boolean", "number", "string"})
+# Disjoint kinds of value: "number" are those with a fraction here, so that a schema of integers is called that.
+TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 TEXT: Final[View] = (({"type": "string"},),)
 
 # an analysis budget, not a limit of the language: beyond it a schema counts as "may be anything"
@@ -28,6 +30,7 @@ _ALTERNATIVES: Final = 128
 _ARTICLES: Final = {
     "array": "an array",
     "boolean": "a boolean",
+    "integer": "an integer",
     "null": "null",
     "number": "a number",
     "object": "an object",
@@ -35,8 +38,7 @@ _ARTICLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """A path that no value of the schema can carry: ``step`` counts the path's parts that still went well, ``found``
     says what is there, ``names`` are the properties of closed objects there, sorted (empty for other kinds)."""
 
@@ -75,13 +77,14 @@ def follow(view: View, path: Iterable[str | int]) -> View | Broken:
 
 
 def admitted_types(view: View) -> frozenset[str]:
-    """The kinds of value that a view admits; ``integer`` counts as ``number``."""
+    """The kinds of value that a view admits."""
     return frozenset[str]().union(*(_types(alternative) for alternative in _live(view))) or TYPES
 
 
 def described(types: frozenset[str]) -> str:
     """Kinds of value as words: ``an array or an object``."""
-    return " or ".join(_ARTICLES[name] for name in sorted(types))
+    told = types - {"integer"} if "number" in types else types
+    return " or ".join(_ARTICLES[name] for name in sorted(told))
 
 
 def finite_values(view: View) -> list[Json] | None:
@@ -154,8 +157,10 @@ def _own_types(schema: JsonObject) -> frozenset[str]:
     names = [named] if isinstance(named, str) else named if isinstance(named, list) and named else None
     types = TYPES
     if names is not None:
-        known = {"number" if name == "integer" else name for name in names if isinstance(name, str)}
-        types = frozenset(known) & TYPES if known <= TYPES else TYPES
+        known = {name for name in names if isinstance(name, str)}
+        if "number" in known:
+            known.add("integer")
+        types = frozenset(known) if known <= TYPES else TYPES
     if isinstance(members := schema.get("enum"), list) and members:
         types &= {_kind(member) for member in members}
     return types
@@ -167,7 +172,7 @@ def _kind(value: Json) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):
-        return "number"
+        return "integer" if value == int(value) else "number"
     return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 
+from akm_schemas.json_types import JsonObject
 from akm_schemas.subset_check import KeywordFix, SchemaFault, check_schema
 from akmc_grammar.diagnostics import Edit, Fix
-from akmc_grammar.places import Path
-from akmc_passes.contract import Context, Program
+from akmc_grammar.places import Path, Place
+from akmc_passes.contract import Context, Program, Readable
 from akmc_passes.ir_walk import schemas
 
 NAME: str = "schema_subset"
@@ -43,24 +44,30 @@ def run(program: Program, context: Context) -> Program:
     for path, schema in schemas(ir):
         if program.document.is_poisoned(path):
             continue
-        for fault in check_schema(schema):
-            _report(program, context, path, fault)
+        report_schema(program.document, context, path, schema)
     return program
 
 
-def _report(program: Program, context: Context, path: Path, fault: SchemaFault) -> None:
-    place = program.place(*path, *fault.pointer, part=fault.part)
-    fix = None if fault.fix is None else _fix(program, (*path, *fault.pointer), fault.fix)
-    context.sink.report(_RULES[fault.kind], place, fault.message, help=fault.help, fix=fix)
+def report_schema(document: Readable, context: Context, path: Path, schema: JsonObject) -> None:
+    """Report every fault of the schema at ``path`` of a document."""
+    for fault in check_schema(schema):
+        _report(document, context, path, fault)
 
 
-def _fix(program: Program, path: Path, wanted: KeywordFix) -> Fix | None:
+def _report(document: Readable, context: Context, path: Path, fault: SchemaFault) -> None:
+    place = Place(document.source.name, (*path, *fault.pointer), fault.part)
+    fix = None if fault.fix is None else _fix(document, (*path, *fault.pointer), fault.fix)
+    help = fix.title if fix is not None and fix.safe else fault.help
+    context.sink.report(_RULES[fault.kind], place, fault.message, help=help, fix=fix)
+
+
+def _fix(document: Readable, path: Path, wanted: KeywordFix) -> Fix | None:
     """Edits of the key and of the value; ``None`` where the value is not written on one line.
 
     A value that only gets brackets around it keeps its spelling.
     """
-    document = program.document
-    span = document.locator.span(program.place(*path))
+    name = document.source.name
+    span = document.locator.span(Place(name, path))
     if span.line != span.end_line or not 0 < span.line <= len(document.source.lines):
         return None
     written = document.source.lines[span.line - 1][span.column - 1 : span.end_column - 1].strip()
@@ -68,7 +75,7 @@ def _fix(program: Program, path: Path, wanted: KeywordFix) -> Fix | None:
         return None
     wraps = wanted.key == "enum" and isinstance(wanted.value, list) and len(wanted.value) == 1
     text = f"[{written}]" if wraps and _fits_flow_list(written) else json.dumps(wanted.value, ensure_ascii=False)
-    edits = (Edit(program.place(*path, part="key"), wanted.key), Edit(program.place(*path), text))
+    edits = (Edit(Place(name, path, "key"), wanted.key), Edit(Place(name, path), text))
     return Fix(f"write {wanted.key}: {text}", edits, safe=wanted.safe)
 
 

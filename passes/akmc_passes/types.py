@@ -25,7 +25,7 @@ from akmc_passes.spine import Spine
 from akmc_passes.words import quoted
 
 NAME: str = "types"
-AFTER: tuple[str, ...] = ("references", "schema_subset")
+AFTER: tuple[str, ...] = ("references", "outputs", "bindings", "schema_subset")
 EMITS: tuple[str, ...] = ("reference-type-mismatch", "unreachable-branch", "non-exhaustive-route")
 
 

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from akm_schemas.plan import Plan
 from akmc_passes.contract import Program
-from akmc_passes.ir_walk import env_refs, references
+from akmc_passes.ir_walk import bound_references, env_refs, references
 from akmc_passes.lower import targets_of
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
@@ -30,7 +30,7 @@ def verify_program(program: Program, before: Program) -> None:
         if program.plan is not None or program.references or program.assets:
             raise InvariantError("a document that could not be read was given a meaning")
         return
-    texts = {at.path: at.text for at in references(ir)}
+    texts = {at.path: at.text for at in (*references(ir), *bound_references(ir))}
     for path, reference in program.references.items():
         if texts.get(path) != reference.text:
             raise InvariantError(f"a reference at {path} that the source does not have: {reference.text!r}")

@@ -1,7 +1,7 @@
 """Write the published JSON Schemas: ``python -m akm_schemas.publish [DIRECTORY]``.
 
 Generated from the key tables: the frontmatter of Markdown workflows with its asset envelope, YAML workflows, tasks, the
-config and its model aliases.
+config and its model aliases; from the Structs: the frozen plan.
 Written by hand, because no table knows them: the superseded YAML program and the output of ``akmc check``.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from akm_schemas import config_schema, keys
+from akm_schemas import config_schema, keys, plan_schema
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.key_schema import SchemaWriter
 from akm_schemas.yaml_schema import task, yaml_workflow
@@ -57,6 +57,7 @@ GENERATED: Final[dict[str, Callable[[], JsonObject]]] = {
     "akm-asset-envelope.json": envelope,
     "akm-config.json": config_schema.config,
     "akm-models.json": config_schema.models,
+    "akm-plan.json": plan_schema.plan,
     "akm-task.json": task,
     "akm-workflow-yaml.json": yaml_workflow,
     "akm-workflow.json": workflow,

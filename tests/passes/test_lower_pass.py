@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from akm_schemas.bounds import CONFIG_BYTES_FROZEN, PLAN_BYTES_UNFROZEN
 from akm_schemas.canonical import canonical_bytes
-from akm_schemas.decode import decode_plan
 from akmc_passes.lower import own_bytes
 
 WHOLE = """---
@@ -89,17 +88,6 @@ def test_a_whole_plan(check: Callable[..., Any]) -> None:
     assert [step["index"] for step in plan["steps"]] == [0, 1, 2, 3]
 
 
-def test_a_sealed_plan_decodes(check: Callable[..., Any]) -> None:
-    checked = check(WHOLE, config=CONFIG)
-    assert decode_plan(canonical_bytes(checked.plan)) == checked.program.plan
-
-
-def test_an_open_plan_is_not_sealed(check: Callable[..., Any]) -> None:
-    checked = check("---\nsteps:\n  - {id: a}\n---\n## a\nA.\n")
-    assert checked.program.open
-    assert checked.program.plan.plan_hash == ""
-
-
 def test_exec_freezes_without_any_config(check: Callable[..., Any]) -> None:
     checked = check("---\nsteps:\n  - {id: a, unit: {exec: {command: [make]}}}\n---\n## a\nA.\n", freeze=True)
     assert not checked.program.open
@@ -141,12 +129,6 @@ def test_what_config_adds_has_a_bound_of_its_own(check: Callable[..., Any]) -> N
     checked = check(_wide(5, 10), config=config)
     assert [rule for rule, _ in checked.rules] == ["config-too-large"]
     assert str(CONFIG_BYTES_FROZEN.high) in checked.printed
-
-
-def test_prose_bounds(check: Callable[..., Any]) -> None:
-    big = "é" * (128 * 1024)
-    text = f"---\nsteps:\n  - id: a\n  - id: b\n---\n## a\n{big}\n## b\n{big}.\n### gate\n{big}.\n"
-    assert check(text).rules == [("bound-exceeded", 8), ("bound-exceeded", 10)]
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

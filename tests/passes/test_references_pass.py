@@ -45,7 +45,7 @@ A.
 
 
 def test_every_fault_of_a_reference(check: Callable[..., Any]) -> None:
-    checked = check(SPINE, stop_after="references")
+    checked = check(SPINE, stop_after="outputs")
     assert checked.rules == [
         ("param-shadows-option", 2),
         ("maybe-skipped-reference", 4),

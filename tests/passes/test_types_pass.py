@@ -62,7 +62,10 @@ def test_paths_that_may_be_there(schema: JsonObject, path: list[str | int]) -> N
         ({"anyOf": [STRING, CLOSED]}, ["b"], Broken(0, "a string or a closed object", ("a",))),
         ({"allOf": [OPEN, {"additionalProperties": False}]}, ["a"], Broken(0, "a closed object")),
         ({"enum": [{"a": 1}]}, ["b"], Broken(0, "one of the values of its enum")),
-        ({"enum": ["x", 2]}, ["b"], Broken(0, "a number or a string")),
+        ({"enum": ["x", 2]}, ["b"], Broken(0, "an integer or a string")),
+        ({"enum": ["x", 2.5]}, ["b"], Broken(0, "a number or a string")),
+        ({"type": "integer"}, ["b"], Broken(0, "an integer")),
+        ({"type": ["number", "integer"]}, ["b"], Broken(0, "a number")),
     ],
 )
 def test_paths_that_cannot_be_there(schema: JsonObject, path: list[str | int], broken: Broken) -> None:
@@ -141,7 +144,7 @@ def test_a_path_into_a_valid_value_never_breaks(schema: JsonObject, value: Json,
         here = here[part]  # type: ignore[index]
     end = follow(view_of(schema), path)
     assert not isinstance(end, Broken)
-    kind = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+    kind = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
     assert kind.get(type(here), "null") in admitted_types(end)
 
 

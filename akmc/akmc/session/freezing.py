@@ -11,7 +11,6 @@ from akm_schemas.plan import Plan
 from akmc.console import read_stdin
 from akmc.faults import CONFIG, INTERNAL, OK, USAGE, CommandFault
 from akmc.render.finding import Finding
-from akmc.session.front_ends import Unsupported
 from akmc.session.resolving import in_order
 from akmc.session.session import Analysis, Session
 from akmc.session.store import FileStore
@@ -25,6 +24,7 @@ SOURCE_SUFFIXES = (".md", ".yml", ".yaml")
 STDIN = "-"
 # Errors that no edit of the source mends: the config lacks something (spec 2, section 3; spec 1, section 2.5).
 CONFIG_RULES = frozenset({"no-engine", "no-judge-engine", "model-alias-gap", "config-too-large"})
+CONSEQUENCE = "composition-invalid"
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,12 @@ class PlanResult:
         """Exit status of a command that needs the plan: 0, 2 (source), 78 (config) or 70 (a bug of ours)."""
         if self.crashes:
             return INTERNAL
-        errors = [finding for finding in self.findings if finding.rule.severity == "error"]
+        errors = [finding.rule.name for finding in self.findings if finding.rule.severity == "error"]
         if not errors:
             return OK if self.plan is not None else USAGE
-        return CONFIG if all(finding.rule.name in CONFIG_RULES for finding in errors) else USAGE
+        # A step that cannot compose a child is a consequence: the child's own errors say whose fault it is.
+        causes = [name for name in errors if name != CONSEQUENCE] or errors
+        return CONFIG if all(name in CONFIG_RULES for name in causes) else USAGE
 
 
 def plan_of(spec: str, *, config: Path | None = None, bundle: Path | None = None) -> PlanResult:
@@ -111,14 +113,14 @@ def compile_source(
     """
     session = Session(FileStore(), config_file=config, freeze=form == "plan")
     target = _target(spec, session, bundle, stdin_name)
-    try:
-        front_end_only = form == "source-ir"
-        analysis = session.analyse(target, front_end_only=front_end_only, stop_after=stop_after, timings=timings)
-    except Unsupported as reason:
-        raise CommandFault(f'"{spec}": {reason}') from reason
+    if target.family == "tasks":
+        help = f"name the workflow that composes it with uses: {target.ref}, or check it with akmc check"
+        raise CommandFault(f'"{spec}" is a task, and a task is no workflow', help=help)
+    front_end_only = form == "source-ir"
+    analysis = session.analyse(target, front_end_only=front_end_only, stop_after=stop_after, timings=timings)
     if form != "source-ir" and (errors := session.config_errors()):
         raise CommandFault("; ".join(errors), status=CONFIG, help="mend the config, or name another with --config")
-    findings = in_order(session.resolve(analysis.diagnostics, analysis.document))
+    findings = in_order(session.resolve(analysis))
     failed = any(finding.rule.severity == "error" for finding in findings)
     program = analysis.program
     plan = None if failed or program is None or analysis.context.crashes else program.plan

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from akmc.render.finding import Finding, FoundEdit, FoundFix, FoundNote
 from akmc_grammar.diagnostics import Diagnostic, Fix
-from akmc_grammar.document import Document
 from akmc_grammar.places import Place, Span
 from akmc_grammar.source import SourceText
+from akmc_passes.contract import Readable
 
 START = Span(1, 1, 1, 1)
 
 
-@dataclass(frozen=True)
-class Resolver:
+class Resolver(Struct, frozen=True):
     """``documents`` and ``sources`` by the name under which people see the file."""
 
-    documents: Mapping[str, Document]
+    documents: Mapping[str, Readable]
     sources: Mapping[str, SourceText]
 
     def finding(self, diagnostic: Diagnostic) -> Finding:

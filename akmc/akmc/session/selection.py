@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from akmc.faults import CommandFault
 from akmc.render.finding import Finding
@@ -11,8 +12,7 @@ from akmc_grammar.rules import RULES, find_rule
 from akmc_grammar.suggest import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Rule names; ``select`` ``None`` means all. What is ignored is left out even when it is selected."""
 
     select: frozenset[str] | None = None

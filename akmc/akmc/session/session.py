@@ -6,13 +6,15 @@ It is what every command, and later a language server, stands on. Nothing here p
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from akmc.render.finding import Finding
-from akmc.session.front_ends import Unsupported, front_end_of
 from akmc.session.resolving import START, Resolver, in_order
 from akmc.session.store import FileStore
 from akmc.session.suppression import suppress
@@ -21,25 +23,33 @@ from akmc_grammar.diagnostics import Diagnostic, Fix, Sink
 from akmc_grammar.document import Document
 from akmc_grammar.places import Place
 from akmc_passes.config import Config, ConfigError, load_config
-from akmc_passes.contract import Context, PassCrash, Program
+from akmc_passes.contract import Asset, Context, PassCrash, Program
+from akmc_passes.paths import absolute
 
 if TYPE_CHECKING:
+    from akmc_passes.library import Library
     from akmc_passes.pipeline import Timing
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """One target after front end and passes. ``program`` is ``None`` when nothing of it could be read."""
+class Analysis(Struct, frozen=True):
+    """One target after front end and passes. ``program`` is ``None`` for a task, and when nothing could be read."""
 
     target: Target
-    document: Document | None
     program: Program | None
     context: Context
-    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def document(self) -> Document | None:
+        """The workflow's document."""
+        return None if self.program is None else self.program.document
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings, those of broken children included."""
+        return tuple(self.context.sink.found)
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What a check came to.
 
     ``findings`` are resolved, suppressed and in order; ``paths`` the checked files as shown; ``problems`` what was
@@ -62,6 +72,13 @@ class Session:
     freeze: bool = False
     _configs: dict[Path, Config | ConfigError | None] = field(default_factory=dict)
 
+    @cached_property
+    def library(self) -> Library:
+        """What the session knows of assets."""
+        from akmc_passes.library import Library
+
+        return Library(self.store)
+
     def check(self, targets: Targets, progress: Callable[[int, int, str], None] | None = None) -> Checked:
         """Check every target; ``progress`` is called with (done, total, path) before each."""
         findings: list[Finding] = []
@@ -70,20 +87,16 @@ class Session:
         sink = Sink()
         for unreachable in targets.unreachable:
             self._report_unreadable(sink, unreachable.path, unreachable.reason)
-        findings += self.resolve(sink.found, None)
+        findings += [Resolver({}, self.store.by_name).finding(diagnostic) for diagnostic in sink.found]
         paths: list[str] = []
         for done, target in enumerate(targets.targets):
             name = self.store.name(target.path)
             if progress is not None:
                 progress(done, len(targets.targets), name)
-            try:
-                analysis = self.analyse(target)
-            except Unsupported as reason:
-                problems.append(f'"{name}": {reason}')
-                continue
+            analysis = self.analyse(target)
             paths.append(name)
-            crashes += analysis.context.crashes
-            findings += self.resolve(analysis.diagnostics, analysis.document)
+            crashes += [crash for crash in analysis.context.crashes if crash not in crashes]
+            findings += self.resolve(analysis)
         return Checked(in_order(findings), tuple(paths), tuple(problems), self.config_errors(), tuple(crashes))
 
     def analyse(
@@ -96,39 +109,65 @@ class Session:
     ) -> Analysis:
         """Read one target and run the passes on it, the last one being ``stop_after`` (none under ``front_end_only``).
 
-        Raises ``Unsupported`` for a file that no front end reads.
+        A task is checked whole; the workflow that it targets is frozen with it.
         """
-        sink = Sink()
         config = self.config_for(target.path.parent)
         faulty = isinstance(config, ConfigError)  # what depends on the config is not judged without it
         context = Context(
-            sink=sink,
+            sink=Sink(),
             store=self.store,
             bundle=target.bundle,
             config=None if isinstance(config, ConfigError) else config,
             freeze=self.freeze and not faulty,
+            library=self.library,
         )
-        document = self._document(target, context)
-        program = None if document is None else Program(document)
+        if not self._is_readable(target, context.sink):
+            return Analysis(target, None, context)
+        asset = asset_of(target)
+        if target.family == "tasks":
+            from akmc_passes.task_check import check_task
+
+            return Analysis(target, None, check_task(asset, context, self.library))
+        if not front_end_only and stop_after is None and timings is None:
+            frozen = self.library.frozen(asset, context)
+            return Analysis(target, frozen.program, frozen.context)
+        return self._partly(target, asset, context, front_end_only, stop_after, timings)
+
+    def _partly(
+        self,
+        target: Target,
+        asset: Asset,
+        context: Context,
+        front_end_only: bool,
+        stop_after: str | None,
+        timings: list[Timing] | None,
+    ) -> Analysis:
+        """Like ``analyse``, with a say in how far and with a clock; nothing of it is remembered."""
+        program = self.library.start(asset, context)
         if program is not None and program.document.ir is not None and not front_end_only:
             from akmc_passes.pipeline import run_pipeline
 
             program = run_pipeline(program, context, stop_after=stop_after, timings=timings)
-        return Analysis(target, document, program, context, tuple(sink.found))
+        return Analysis(target, program, context)
 
-    def resolve(self, diagnostics: Iterable[Diagnostic], document: Document | None) -> list[Finding]:
-        """Findings with places, those that ``document`` allows left out."""
-        documents = {} if document is None else {document.source.name: document}
+    def resolve(self, analysis: Analysis) -> list[Finding]:
+        """The findings of an analysis with places, those left out that the allow comments of their files hide."""
+        documents = analysis.context.documents
         resolver = Resolver(documents, self.store.by_name)
-        findings = [resolver.finding(diagnostic) for diagnostic in diagnostics]
-        return findings if document is None else suppress(findings, document)
+        findings = [resolver.finding(diagnostic) for diagnostic in analysis.diagnostics]
+        shown = {finding.path for finding in findings} | {self.store.name(analysis.target.path)}
+        for name in sorted(shown & documents.keys()):
+            findings = suppress(findings, documents[name])
+        return findings
 
     def config_for(self, folder: Path) -> Config | ConfigError | None:
         """The config for sources in ``folder``, or what is wrong with it; read once per folder."""
         key = self.store.key(folder)
         if key not in self._configs:
             try:
-                self._configs[key] = load_config(key, self.config_file)
+                config = load_config(key, self.config_file)
+                # One object per config: the library tells configs apart by identity.
+                self._configs[key] = next((known for known in self._configs.values() if known == config), config)
             except ConfigError as error:
                 self._configs[key] = error
             except OSError as error:
@@ -136,34 +175,47 @@ class Session:
                 self._configs[key] = ConfigError(where, "", f"cannot be read: {error.strerror or error}")
         return self._configs[key]
 
+    def bundles(self) -> tuple[Path, ...]:
+        """The roots of the bundles that the configs looked at so far name, sorted."""
+        configs = [config for config in self._configs.values() if isinstance(config, Config)]
+        return tuple(sorted({root for config in configs for root in config.bundles.values()}))
+
     def config_errors(self) -> tuple[str, ...]:
         """What was wrong with the configs that were looked at, each once, sorted."""
         return tuple(sorted({str(error) for error in self._configs.values() if isinstance(error, ConfigError)}))
 
-    def _document(self, target: Target, context: Context) -> Document | None:
-        """The target's document, or ``None`` after a finding that says why there is none."""
-        sink = context.sink
+    def _is_readable(self, target: Target, sink: Sink) -> bool:
+        """Whether the target can be read at all; reports why not."""
         if not target.recognised:
-            self._report_extension(sink, target)
-            return None
-        front_end = front_end_of(target)
+            if not self._is_superseded(target, sink):
+                self._report_extension(sink, target)
+            return False
         try:
-            source = self.store.read(target.path)
+            self.store.read(target.path)
         except OSError as error:
             self._report_unreadable(sink, target.path, error.strerror or str(error))
-            return None
-        try:
-            return front_end(source, target.ref, sink)
-        except Exception as error:  # noqa: BLE001 - a bug in a front end must not hide the findings of other files
-            from akmc_passes.pipeline import crash_of
-
-            context.crashes.append(crash_of("front end", source.name, error))
-            return None
+            return False
+        return True
 
     def _report_unreadable(self, sink: Sink, path: Path, reason: str) -> None:
         name = self.store.name(path)
-        help = "the link leads nowhere" if path.is_symlink() and not path.exists() else "check what it is and its mode"
+        help = (
+            "mend the link: it leads nowhere"
+            if path.is_symlink() and not path.exists()
+            else "check what it is and its mode"
+        )
         sink.report("unreadable-source", Place(name, span=START), f"cannot be read: {reason}", help=help)
+
+    def _is_superseded(self, target: Target, sink: Sink) -> bool:
+        """Whether a ``.yaml`` file is a superseded program, the one format that had such files; reports it then."""
+        if target.family != "workflows":
+            return False
+        from akmc_grammar.yaml_workflow import report_program_file
+
+        try:
+            return report_program_file(self.store.read(target.path), sink)
+        except OSError:  # what cannot be read is reported for its extension
+            return False
 
     def _report_extension(self, sink: Sink, target: Target) -> None:
         name = self.store.name(target.path)
@@ -175,3 +227,10 @@ class Session:
             fix, help = Fix(f'rename it to "{new_name}"', rename=new_name), f'rename it to "{new_name}"'
         message = 'the extension ".yaml" is never recognised; expected ".yml"'
         sink.report("unrecognised-extension", Place(name, span=START), message, help=help, fix=fix)
+
+
+def asset_of(target: Target) -> Asset:
+    """The target as an asset of its bundle."""
+    file = absolute(target.path)
+    path = target.bundle.relative(file) or file.name
+    return Asset(target.ref, target.family, path, file, target.bundle)

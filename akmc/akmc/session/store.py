@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -43,6 +43,11 @@ class FileStore:
         key = self.key(path)
         self._texts[key] = raw
         self._sources.pop(key, None)
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Read these files again when they are asked for; a text that stands in for one stays."""
+        for path in paths:
+            self._sources.pop(self.key(path), None)
 
     def name(self, path: Path) -> str:
         """How ``path`` is shown."""

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from akmc.render.finding import Finding
-from akmc_grammar.document import Allow, Document
+from akmc_grammar.document import Allow
 from akmc_grammar.rules import RULES, Rule, find_rule
 from akmc_grammar.suggest import did_you_mean
+from akmc_passes.contract import Readable
 
 UNUSED = "unused-allow"
 UNKNOWN = "unknown-allowed-rule"
 
 
-def suppress(findings: Iterable[Finding], document: Document) -> list[Finding]:
+def suppress(findings: Iterable[Finding], document: Readable) -> list[Finding]:
     """The findings of ``document``'s file that its allow comments leave, with findings about the comments themselves."""
     name = document.source.name
     used: set[tuple[int, str]] = set()
@@ -44,15 +45,15 @@ def _covering(allows: tuple[Allow, ...], finding: Finding) -> list[tuple[int, st
     ]
 
 
-def _read_in_full(document: Document) -> bool:
+def _read_in_full(document: Readable) -> bool:
     return document.ir is not None and not document.poisoned
 
 
-def _finding(document: Document, allow: Allow, rule: Rule, message: str, help: str | None) -> Finding:
+def _finding(document: Readable, allow: Allow, rule: Rule, message: str, help: str | None) -> Finding:
     return Finding(rule, message, document.source.name, allow.span, help=help, source=document.source)
 
 
-def _unknown(document: Document) -> list[Finding]:
+def _unknown(document: Readable) -> list[Finding]:
     found: list[Finding] = []
     for allow in document.allows:
         for word in allow.rules:
@@ -65,7 +66,7 @@ def _unknown(document: Document) -> list[Finding]:
     return found
 
 
-def _unused(document: Document, used: set[tuple[int, str]]) -> list[Finding]:
+def _unused(document: Readable, used: set[tuple[int, str]]) -> list[Finding]:
     found: list[Finding] = []
     for index, allow in enumerate(document.allows):
         for word in allow.rules:

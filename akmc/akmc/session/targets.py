@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from akmc.faults import CommandFault
 from akmc.session.store import FileStore
@@ -23,8 +24,7 @@ _TYPE_WORKFLOW = re.compile(r"""type:[ \t]+(["']?)workflow\1[ \t]*(#.*)?""")
 _PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One file to check. ``ref`` is empty for a workflow outside every family folder."""
 
     path: Path
@@ -34,24 +34,21 @@ class Target:
     recognised: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Unreachable:
+class Unreachable(Struct, frozen=True):
     """A file or folder that is there and cannot be read; ``reason`` is the system's own words."""
 
     path: Path
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A path that makes no sense; ``fatal`` unless it is only left out with a word."""
 
     message: str
     fatal: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
+class Targets(Struct, frozen=True):
     """What to check, sorted by path as shown, and what was wrong with the call."""
 
     targets: tuple[Target, ...]

@@ -1,0 +1,38 @@
+"""Env refs to names; values stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def _source(*refs: str) -> str:
+    listed = "".join(f"        - {ref}\n" for ref in refs)
+    return f"---\nsteps:\n  - id: a\n    unit:\n      exec: {{command: [make]}}\n      env:\n{listed}---\n## a\nA.\n"
+
+
+def test_names_are_frozen_and_values_are_not(check: Callable[..., Any]) -> None:
+    files = {"env/ci.env": "MODE=fast-value\nKEY=${secret:api}\n", "env/deep/x.env": "A=1\n"}
+    checked = check(_source("env/ci", "env/deep/x"), files=files, freeze=True)
+    assert checked.at("steps.0.unit.env") == [
+        {"kind": "env-ref", "ref": "env/ci", "path": "env/ci.env", "keys": ["KEY", "MODE"], "secretNames": ["api"]},
+        {"kind": "env-ref", "ref": "env/deep/x", "path": "env/deep/x.env", "keys": ["A"], "secretNames": []},
+    ]
+    assert "fast-value" not in str(checked.plan)
+    read = [(entry["ref"], entry["path"]) for entry in checked.at("provenance.sourceReadSet")]
+    assert read == [
+        ("env/ci", "env/ci.env"),
+        ("env/deep/x", "env/deep/x.env"),
+        ("workflows/a", "workflows/a.md"),
+    ]
+
+
+def test_what_is_missing_is_a_freeze_rule(check: Callable[..., Any]) -> None:
+    files = {"env/ci.env": "A=1\n", "env/bad.env": "A=1\nnot an assignment\n", "env/dir.env/x": ""}
+    text = _source("env/ci", "env/c1", "env/bad", "tasks/x", "nonsense", "env/dir")
+    assert check(text, files=files).rules == [("env-unresolved", 10), ("env-unresolved", 11)]
+    checked = check(text, files=files, freeze=True)
+    assert checked.rules == [("env-unresolved", line) for line in (8, 9, 10, 11, 12)]
+    assert 'did you mean "env/ci"?' in checked.printed
+    assert "line 2 is neither KEY=VALUE" in checked.printed
+    assert "not an assignment" not in checked.printed
