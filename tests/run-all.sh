@@ -9,7 +9,7 @@ step() { printf '\n== %s\n' "$*"; }
 
 step "environment"
 [ -x "$venv/bin/python" ] || "$PYTHON" -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement tests/requirements.txt
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --requirement tests/requirements.txt
 bin=$PWD/$venv/bin
 case $venv in /*) bin=$venv/bin ;; esac
 PATH=$bin:$PATH

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from akmc.console import err, out, read_stdin, wants_color
 from akmc.faults import CONFIG, FOUND, INTERNAL, OK, USAGE, CommandFault
@@ -21,8 +22,7 @@ STDIN = "-"
 STDIN_NAME = "workflows/stdin.md"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(Struct, frozen=True, kw_only=True):
     """The options of ``akmc check`` as written; ``paths`` empty: the bundle around the working directory."""
 
     paths: tuple[str, ...] = ()
@@ -31,6 +31,7 @@ class CheckOptions:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     fix: bool = False
+    watch: bool = False
     format_name: str = "text"
     stdin_filename: str | None = None
     bundle: Path | None = None
@@ -40,7 +41,20 @@ class CheckOptions:
 def run_check(options: CheckOptions) -> int:
     """Check, print, and return the exit status."""
     selection = Selection.of(options.select, options.ignore)
-    session = Session(FileStore(), config_file=options.config, freeze=options.freeze)
+
+    def new_session() -> Session:
+        return Session(FileStore(), config_file=options.config, freeze=options.freeze)
+
+    if options.watch:
+        from akmc.watching import refuse_options, watch
+
+        refuse_options(options.format_name, options.paths, fix=options.fix)
+        return watch(
+            new_session,
+            lambda store: collect(store, options),
+            lambda session, targets: check_once(session, targets, options, selection),
+        )
+    session = new_session()
     targets = collect(session.store, options)
     fixed = 0
     if options.fix:
@@ -48,6 +62,11 @@ def run_check(options: CheckOptions) -> int:
 
         result = fix_targets(session, targets, selection)
         targets, fixed = result.targets, result.applied
+    return check_once(session, targets, options, selection, fixed)
+
+
+def check_once(session: Session, targets: Targets, options: CheckOptions, selection: Selection, fixed: int = 0) -> int:
+    """Check ``targets``, print the report and the summary, and return the exit status."""
     progress = Progress()
     try:
         checked = session.check(targets, progress)
@@ -59,7 +78,7 @@ def run_check(options: CheckOptions) -> int:
     for problem in targets.problems:
         if not problem.fatal:
             err(f"akmc: {visible(problem.message)}")
-    err(summary(report))
+    err(summary(report, whole=not checked.crashes))
     return _status(report, checked)
 
 
@@ -79,8 +98,8 @@ def collect(store: FileStore, options: CheckOptions) -> Targets:
     return collector.collect(others) if others else collector.result()
 
 
-def summary(report: Report) -> str:
-    """The totals in one line."""
+def summary(report: Report, *, whole: bool = True) -> str:
+    """The totals in one line; ``whole`` is whether no pass crashed, else nothing may be called free of findings."""
     counts = [
         _counted(report.count(severity), severity)
         for severity in ("error", "warning", "note")
@@ -89,7 +108,8 @@ def summary(report: Report) -> str:
     fixed = [f"{report.fixed} fixed"] if report.fixed else []
     fixable = sum(finding.fixable for finding in report.findings)
     hint = f" ({fixable} fixable with --fix)" if fixable else ""
-    return f"{_counted(len(report.paths), 'file')} checked: {', '.join([*counts, *fixed]) or 'no findings'}{hint}"
+    nothing = "no findings" if whole else "not completely, an internal error came first"
+    return f"{_counted(len(report.paths), 'file')} checked: {', '.join([*counts, *fixed]) or nothing}{hint}"
 
 
 def _counted(count: int, noun: str) -> str:

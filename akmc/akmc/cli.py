@@ -6,12 +6,12 @@ table below, so that help and completion load none of them.
 
 from __future__ import annotations
 
-import sys
+import gc
 from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
 
-from akmc.console import ColorChoice, choose_color, err
+from akmc.console import ColorChoice, choose_color, err, leave
 from akmc.faults import INTERNAL, INTERRUPTED, OK, USAGE, CommandFault
 from akmc.help import help_option
 
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("akmc.commands.check", "Check workflows and tasks, and say what is wrong with them."),
     "compile": ("akmc.commands.compile", "Freeze a workflow into a plan."),
+    "config": ("akmc.commands.config", "Read and change settings."),
     "diff": ("akmc.commands.diff", "Compare two plans by what they mean."),
     "explain": ("akmc.commands.explain", "Show the page of a rule, or list all rules."),
+    "migrate": ("akmc.commands.migrate", "Turn workflows of the superseded formats into Markdown."),
     "new": ("akmc.commands.new", "Write a starter workflow."),
+    "schema": ("akmc.commands.schema", "Print a published JSON Schema, or list all of them."),
     "show": ("akmc.commands.show", "Show a plan or a source as readable text."),
     "verify": ("akmc.commands.verify", "Check that a plan is intact."),
 }
@@ -134,8 +137,14 @@ def akmc(ctx: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run ``akmc`` and exit. No traceback reaches a person."""
-    sys.exit(run(arguments))
+    """Run ``akmc`` and end the process. No traceback reaches a person.
+
+    Start and end are most of what a check of one file takes. So the collector leaves the young objects of imports
+    alone for longer, and nothing is taken apart that the system frees anyway (mypy ends in the same way); nothing in
+    ``akmc`` registers an exit handler.
+    """
+    gc.set_threshold(20_000, 20, 20)
+    leave(run(arguments))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

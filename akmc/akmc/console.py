@@ -10,13 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import Literal, TextIO, TypeAlias
+from typing import Literal, NoReturn, TextIO, TypeAlias
 
 from akmc.faults import FOUND, CommandFault
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
 _choice: ColorChoice = "auto"
+_reader_left = False
 
 
 def choose_color(choice: ColorChoice) -> None:
@@ -47,6 +48,11 @@ def out(text: str) -> None:
     out_bytes(text.encode("utf-8", "backslashreplace"))
 
 
+def reader_left() -> bool:
+    """Whether somebody closed the other end of standard output."""
+    return _reader_left
+
+
 def out_bytes(data: bytes) -> None:
     """Write ``data`` to standard output."""
     _write(sys.stdout, data, "standard output")
@@ -72,6 +78,8 @@ def _write(stream: TextIO | None, data: bytes, name: str) -> None:
             buffer.write(data)
         stream.flush()
     except OSError as error:
+        global _reader_left
+        _reader_left = _reader_left or stream is sys.stdout
         _silence(stream)
         if error.errno not in (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN):  # Windows says EINVAL for a closed pipe
             raise CommandFault(f"cannot write to {name}: {error.strerror}", status=FOUND) from error
@@ -86,6 +94,17 @@ def _silence(stream: TextIO | None) -> None:
         return
     os.dup2(null, descriptor)
     os.close(null)
+
+
+def leave(status: int) -> NoReturn:
+    """End the process with ``status`` at once, what was written before flushed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):  # the reader left, or the stream is closed: nobody is there to be told
+            continue
+    os._exit(status)
 
 
 def read_stdin() -> bytes:

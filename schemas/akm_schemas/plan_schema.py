@@ -166,7 +166,7 @@ def _definition(name: str, part: Any) -> JsonObject:
         plain = {key: inner for key, inner in value.items() if key not in ("default", "discriminator")}
         properties[member] = _without_discriminators({**plain, **_MEMBERS.get(name, {}).get(member, {})})
     written = [member for member, value in part["properties"].items() if value.get("default", UNSET) is not UNSET]
-    required = [member for member in properties if member in {*part.get("required", ()), *written}]
+    required: list[Json] = [member for member in properties if member in {*part.get("required", ()), *written}]
     description = " ".join(part.get("description", "").replace("``", "").split())
     return {
         "description": description,

@@ -168,6 +168,23 @@ def test_a_crash_shows_everything_else_and_writes_a_report(
     assert "ValueError: unforeseen" in report.read_text()
 
 
+def test_nothing_is_called_clean_after_a_crash(
+    write: Write, capfd: Capture, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write({"workflows/a.md": CLEAN})
+
+    def crash(program: Any, context: Any) -> Any:
+        raise ValueError("unforeseen")
+
+    monkeypatch.setattr("akmc_passes.references.run", crash)
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("reports")))
+        assert run(["check"]) == INTERNAL
+    said = capfd.readouterr().err
+    assert "no findings" not in said
+    assert "1 file checked: not completely, an internal error came first\n" in said
+
+
 def test_the_whole_file_set_is_read_in_one_process_quickly(write: Write, capfd: Capture) -> None:
     write({f"workflows/w{number}.md": STRAY for number in range(120)})
     status, findings = found(capfd)

@@ -16,10 +16,11 @@ Examples:
   akmc check                                      every workflow and task of this bundle
   akmc check --strict --freeze workflows/a.md     warnings count, engines are looked up
   akmc check --fix                                mend what can be mended safely
+  akmc check --watch                              again after every change, until Ctrl-C
   akmc check --format sarif >findings.sarif       for code scanning
   akmc check --stdin-filename workflows/a.md -    an editor's unsaved text
 \b
-Exit status: 0 clean, 1 findings, 2 the call makes no sense, 78 the config is faulty.
+Exit status: 0 clean, 1 findings, 2 the call makes no sense, 78 the config is faulty, 130 Ctrl-C.
 """
 
 
@@ -30,6 +31,7 @@ Exit status: 0 clean, 1 findings, 2 the call makes no sense, 78 the config is fa
 @click.option("--select", multiple=True, metavar="RULE", help="Report these rules alone (names or codes).")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes, and report what is left.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option(
     "--format",
     "format_name",
@@ -47,6 +49,7 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fix: bool,
+    watch: bool,
     format_name: str,
     stdin_filename: str | None,
     bundle: Path | None,
@@ -62,6 +65,7 @@ def command(
         select=select,
         ignore=ignore,
         fix=fix,
+        watch=watch,
         format_name=format_name,
         stdin_filename=stdin_filename,
         bundle=bundle,

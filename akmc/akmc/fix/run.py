@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from akmc.faults import CommandFault
 from akmc.files import write_atomically
 from akmc.fix.edits import mend
 from akmc.render.finding import Finding
-from akmc.session.front_ends import Unsupported
 from akmc.session.selection import Selection
 from akmc.session.session import Session
 from akmc.session.store import FileStore, read_regular
 from akmc.session.targets import Problem, Target, Targets
 
-ROUNDS = 20  # a fix can uncover another; one that never settles is cut off here
+ROUNDS = 1000  # a fix can uncover another, invalid YAML one at a time; one that never settles is cut off here
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,9 @@ def _fix(session: Session, target: Target, selection: Selection) -> tuple[Target
 
 
 def _fixable(session: Session, target: Target, selection: Selection) -> Sequence[Finding]:
-    try:
-        analysis = session.analyse(target)
-    except Unsupported:
-        return ()
+    analysis = session.analyse(target)
     name = session.store.name(target.path)
-    found = session.resolve(analysis.diagnostics, analysis.document)
+    found = session.resolve(analysis)
     kept = [finding for finding in found if finding.path == name and finding.fixable and selection.keeps(finding)]
     return sorted(kept, key=lambda finding: finding.sort_key)
 

@@ -11,10 +11,10 @@ import unicodedata
 from functools import lru_cache
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"  # compiled on use: classes beyond ASCII take milliseconds
 _PLAIN = re.compile(r"[ -~]*")
 # In JSON text these occur inside strings only, so the escaped form is the same document.
-_JSON_HIDDEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]")
+_JSON_HIDDEN = "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]"
 
 
 @lru_cache(maxsize=4096)
@@ -43,7 +43,7 @@ def visible(text: str) -> str:
 
 def encodable(text: str) -> str:
     """``text`` with lone surrogates (bytes of odd file names) escaped, so that it can be written as UTF-8."""
-    return text if text.isascii() else _SURROGATE.sub(lambda match: shown(match.group()), text)
+    return text if text.isascii() else re.sub(_SURROGATE, lambda match: shown(match.group()), text)
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
@@ -53,8 +53,8 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     separators = (",", ": ") if indent else (", ", ": ")
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
     if not text.isascii():
-        text = _SURROGATE.sub(lambda match: shown(match.group()).replace("\\", "\\\\"), text)
-    return text if text.isascii() and "\x7f" not in text else _JSON_HIDDEN.sub(_json_escape, text)
+        text = re.sub(_SURROGATE, lambda match: shown(match.group()).replace("\\", "\\\\"), text)
+    return text if text.isascii() and "\x7f" not in text else re.sub(_JSON_HIDDEN, _json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from akmc_grammar.places import Span
 from akmc_grammar.rules import Rule
 from akmc_grammar.source import SourceText
@@ -20,16 +22,14 @@ class FoundNote:
     source: SourceText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEdit:
+class FoundEdit(Struct, frozen=True):
     """Replace the text of ``span`` (in the finding's file, normalised text) by ``text``."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFix:
+class FoundFix(Struct, frozen=True):
     """A safe or unsafe way to mend a finding; ``rename`` is the file's new name instead of edits."""
 
     title: str

@@ -7,7 +7,8 @@ are shown escaped; the carets follow. A line longer than the window is cut aroun
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from akmc.render.escape import shown
 from akmc_grammar.places import Span
@@ -17,8 +18,7 @@ WINDOW = 120
 ELLIPSIS = "..."
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """``text`` as shown, and the carets' ``start`` and ``width`` in terminal columns (from 0, at least one wide)."""
 
     text: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _RESET = "\x1b[0m"
 _CODES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "frame": "1;34"}
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """Wraps pieces of text in SGR sequences, or leaves them alone."""
 
     color: bool
