@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import UNSET
+
 from akm_schemas.bounds import DIAGNOSTIC_CHARS
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.plan import Step
 from akm_schemas.subset_validate import validate
 
 
@@ -71,6 +74,23 @@ def vote(slots: Sequence[Slot]) -> Reduction:
 def schema_errors(schema: JsonObject, value: Json) -> tuple[str, ...]:
     """The misses of ``value``, one line each with its pointer, at most 50 and then how many more; empty when it fits."""
     return tuple(validate(schema, value).lines())
+
+
+def reduced(step: Step, slots: Sequence[Slot]) -> Reduction:
+    """The artifact that a step's units make, held to the step's own schema."""
+    if step.map is UNSET:
+        reduction: Reduction = Promoted(slots[0].value)
+    else:
+        reduction = vote(slots) if step.map.reducer == "vote" else collect(slots)
+    if isinstance(reduction, Fault) or step.output is UNSET:
+        return reduction
+    errors = schema_errors(step.output, reduction.value)
+    return Fault("validation_error", errors_text(errors)) if errors else reduction
+
+
+def errors_text(errors: tuple[str, ...]) -> str:
+    """Schema misses of a round as feedback for the next."""
+    return "\n".join(["The result does not fit its schema:", *(f"- {error}" for error in errors)])
 
 
 def clipped(text: str) -> str:

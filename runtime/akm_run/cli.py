@@ -6,6 +6,7 @@ A first word that is no command is a plan file or a run id. Nothing but click is
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -15,11 +16,19 @@ from akm_run.faults import CommandFault
 
 INTERRUPTED = 130
 INTERNAL = 70
+UNUSABLE = 2
 
 
 def main() -> NoReturn:
     """Run the command line of this process and exit."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # all is said and done: what comes now must not change the status
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -41,6 +50,12 @@ def run(arguments: Sequence[str]) -> int:
         mute(sys.stdout)
         return 0
     except Exception as error:  # noqa: BLE001  the last resort: a bug is reported to a file, and the person told where
+        if _is_of_database(error):
+            _explain(
+                f"the state file cannot be read or written: {error}",
+                "free space, or make it writable; akm-run RUN_ID goes on where the run was",
+            )
+            return UNUSABLE
         from akm_run.crash import write_report
 
         place = write_report(error, arguments)
@@ -60,6 +75,12 @@ def _command(arguments: list[str]) -> int:
     if completing or first in COMMANDS or first in ("--help", "-h", "--version"):
         return int(group().main(arguments, prog_name="akm-run", standalone_mode=False) or 0)
     return int(group().main(["run", *arguments], prog_name="akm-run", standalone_mode=False) or 0)
+
+
+def _is_of_database(error: Exception) -> bool:
+    """Whether SQLite met something that is no bug: a full disk, a file that became read-only or was damaged."""
+    sqlite3 = sys.modules.get("sqlite3")  # imported by whoever raised it
+    return sqlite3 is not None and isinstance(error, sqlite3.OperationalError | sqlite3.DatabaseError)
 
 
 def _explain(message: str, help: str | None) -> None:

@@ -11,6 +11,12 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{millis:03}Z"
 
 
+def before(seconds: float) -> str:
+    """The moment so many seconds ago, as ``now`` writes it; the earliest one that can be written for longer ago."""
+    moment = max(0.0, time.time() - seconds)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1000):03}Z"
+
+
 def monotonic() -> float:
     """Seconds on a clock that never goes back."""
     return time.monotonic()

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import UNSET
 
-from akm_run.artifacts import Fault, Promoted, Reduction, clipped, collect, schema_errors, vote
+from akm_run.artifacts import Fault, Promoted, clipped, errors_text, reduced
 from akm_run.events import (
     Cause,
     Event,
@@ -28,12 +28,13 @@ from akm_run.events import (
     StepRejected,
     StepSettled,
     UnitFinished,
+    UnitReused,
     UnitStarted,
 )
 from akm_run.exports import Unresolved, resolve_exports
 from akm_run.frame import Frame, PlannedUnit, StepContext
-from akm_run.gating import Accepted, Blocked, errors_text, ruling
-from akm_run.identity import attempt_id, judge_key
+from akm_run.gating import Accepted, Blocked, judge_unit, ruling
+from akm_run.identity import attempt_id
 from akm_run.opening import Ending, Opener, Round, RunFacts
 from akm_run.policy import Limits, can_loop, exceeded, units_left
 from akm_run.resolution import Producer
@@ -61,7 +62,8 @@ class Core:
         self.stopping = False
         self._episode = 0
         self._finished_here = 0
-        self._opener = Opener(facts, self._producer)
+        self.facts = facts
+        self.opener = Opener(facts, self._producer)
         self._indexes = {step.id: step.index for step in plan.steps}
         self._routers = routers_of(plan)
 
@@ -74,6 +76,8 @@ class Core:
                 self._apply_started(event)
             case UnitFinished():
                 self._apply_finished(event)
+            case UnitReused():
+                self._apply_reused(event)
             case StepSettled():
                 self._apply_settled(event)
             case StepLooped():
@@ -128,6 +132,12 @@ class Core:
         else:
             self.frame.settle(state, self.limits)
 
+    def _apply_reused(self, event: UnitReused) -> None:
+        state = self.units.setdefault(event.key, UnitState(event.key, event.role))
+        state.reused(event, self._episode)
+        if self.frame is not None and event.role == "judge":
+            self.frame.judge = UnitFinished(event.step, event.key, event.key, event.value)
+
     def _apply_settled(self, event: StepSettled) -> None:
         state = self.steps[event.step]
         state.status, state.artifact, state.selected = event.status, event.artifact, event.selected
@@ -168,9 +178,11 @@ class Core:
         state = self.steps[step.index]
         if step.route is not UNSET:
             return self._open_route(step, room)
-        opened = self._opener.open(step, Round(state.loop, state.feedback))
+        opened = self.opener.open(step, Round(state.loop, state.feedback))
         if isinstance(opened, Fault):
             return self._fail(StepSettled(step.index, "failed", reason=opened.reason, summary=opened.summary))
+        if reused := self._reused(opened.frame, opened.frame.units, "unit"):
+            return reused  # the step is opened again once they are folded
         opened.frame.admit(self.units, self._episode, self.limits)
         self.frame = opened.frame
         notices = [NoticeRaised(step.index, text) for text in opened.notices]
@@ -178,7 +190,7 @@ class Core:
 
     def _open_route(self, step: Step, room: int) -> list[Event]:
         assert step.route is not UNSET
-        value = self._opener.strict(step.route.input)
+        value = self.opener.strict(step.route.input)
         selected = value if isinstance(value, Fault) else select(step.route, value)
         if isinstance(selected, Fault):
             return self._fail(StepSettled(step.index, "failed", reason=selected.reason, summary=selected.summary))
@@ -197,7 +209,7 @@ class Core:
                 return self._start(frame, room)
             if frame.open:
                 return []
-            frame.reduction = self._reduce(frame)
+            frame.reduction = reduced(frame.step, frame.slots(self.units))
         if isinstance(frame.reduction, Fault):
             return self._fail_reduction(frame, frame.reduction)
         if frame.step.gate is not UNSET:
@@ -230,24 +242,32 @@ class Core:
             of=len(frame.units),
         )
 
-    def _reduce(self, frame: Frame) -> Reduction:
-        step, slots = frame.step, frame.slots(self.units)
-        if step.map is UNSET:
-            reduction: Reduction = Promoted(slots[0].value)
-        else:
-            reduction = vote(slots) if step.map.reducer == "vote" else collect(slots)
-        if isinstance(reduction, Fault) or step.output is UNSET:
-            return reduction
-        errors = schema_errors(step.output, reduction.value)
-        return Fault("validation_error", errors_text(errors)) if errors else reduction
+    def _reused(self, frame: Frame, units: list[PlannedUnit], role: Role) -> list[Event]:
+        """The units that another run has finished with the same input hash, none of which was ever started here."""
+        source = self.facts.reusable
+        if source is None:
+            return []
+        return [
+            UnitReused(
+                frame.step.index, unit.key, role, frame.loop, unit.input_hash, source.run_id, found, unit.index,
+                len(frame.units),
+            )
+            for unit in units
+            if unit.key not in self.units and (found := source.units.get((unit.key, unit.input_hash))) is not None
+        ]  # fmt: skip
 
     def _judge(self, frame: Frame, promoted: Promoted, room: int) -> list[Event]:
         if frame.judge is None:
-            if frame.judging or room < 1:
+            if frame.judging:
+                return []
+            planned = judge_unit(frame.step, frame.loop, promoted)
+            if reused := self._reused(frame, [planned], "judge"):
+                return reused
+            if room < 1:
                 return []
             if text := exceeded(self.plan.budget, self.spent):
                 return self._fail_by_budget(frame, text)
-            return [self._judge_started(frame)]
+            return [self._started(frame, planned, "again" if planned.key in self.units else "first", "judge")]
         match ruling(frame.judge):
             case Accepted():
                 return self._promote(frame, promoted)
@@ -258,11 +278,6 @@ class Core:
                     return [StepLooped(frame.step.index, frame.loop + 1, rejected.feedback)]
                 summary = clipped(f"rejected by the judge: {rejected.feedback}")
                 return [StepRejected(frame.step.index, summary, len(frame.units), frame.failed)]
-
-    def _judge_started(self, frame: Frame) -> UnitStarted:
-        key = judge_key(frame.step.id, frame.loop)
-        planned = PlannedUnit(key, "")
-        return self._started(frame, planned, "again" if key in self.units else "first", "judge")
 
     def _loops_left(self, frame: Frame) -> bool:
         gate = frame.step.gate
@@ -288,7 +303,7 @@ class Core:
             return [settled, RunSettled("completed")]
         status: Literal["completed", "skipped"] = "skipped" if settled.status == "skipped" else "completed"
         ending = Ending(self.plan.steps[settled.step].id, Producer(status, settled.artifact))
-        exports = resolve_exports(self.plan.outputs, lambda reference: self._opener.strict(reference, ending))
+        exports = resolve_exports(self.plan.outputs, lambda reference: self.opener.strict(reference, ending))
         if isinstance(exports, Unresolved):
             summary = "\n".join(["the outputs could not be resolved:", *exports.lines])
             return [OutputsUnresolved(settled.step, exports.reason, summary, settled.unit_count, settled.failed_units)]
@@ -320,7 +335,9 @@ class Core:
         unit_owns_schema = frame.step.output is UNSET or frame.unit.output is not UNSET
         if errors and first.reason == "validation_error" and not unit_owns_schema and self._loops_left(frame):
             return [StepLooped(frame.step.index, frame.loop + 1, errors_text(errors))]
-        return self._fail(self._settled(frame, "failed", first.reason or "", first.diagnostic or first.reason or ""))
+        status: Literal["failed", "blocked"] = "blocked" if frame.blocked else "failed"
+        settled = self._settled(frame, status, first.reason or "", first.diagnostic or first.reason or "")
+        return self._fail(settled, status)
 
     def _fail_by_budget(self, frame: Frame, text: str) -> list[Event]:
         return self._fail(self._settled(frame, "failed", "budget_exceeded", f"{text}: {self._counts(frame)}"))

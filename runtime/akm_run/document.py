@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from akm_run.events import RunStatus, StepStatus
 from akm_run.journal import Journal
+from akm_run.recovery import command_for, commands_down, exports
 from akm_run.rows import RunRow, StepRow, UnitRow
 from akm_schemas.json_types import Json, JsonObject
 
@@ -29,7 +30,10 @@ class StepPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class UnitPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """An attempt; ``dispatches`` only when it was repeated after a crash."""
+    """An attempt; ``dispatches`` only when it was repeated after a crash.
+
+    ``reused_from`` is the run that its result was taken over from.
+    """
 
     id: str
     step: str
@@ -39,6 +43,7 @@ class UnitPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     failure_reason: str | UnsetType = UNSET
     diagnostic: str | UnsetType = UNSET
     dispatches: int | UnsetType = UNSET
+    reused_from: str | UnsetType = UNSET
     tokens: int | UnsetType = UNSET
     started_at: str
     finished_at: str | UnsetType = UNSET
@@ -63,7 +68,9 @@ class ChildPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A run. ``outputs`` is ``None`` until a run that declares exports completes."""
+    """A run. ``outputs`` is ``None`` until a run that declares exports completes.
+
+    ``commands`` bring it on, those for the children that hold it up first, deepest first."""
 
     run_id: str
     status: RunStatus
@@ -76,6 +83,8 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     notices: list[NoticePart]
     units: list[UnitPart] | UnsetType = UNSET
     children: list[ChildPart] | UnsetType = UNSET
+    commands: list[str]
+    parent_run: str | UnsetType = UNSET
     created_at: str
     updated_at: str
 
@@ -110,14 +119,11 @@ def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) ->
         ],
         units=units,
         children=children or UNSET,
+        commands=go_on(journal, run),
+        parent_run=run.parent_run or UNSET,
         created_at=run.created_at,
         updated_at=run.updated_at,
     )
-
-
-def exports(journal: Journal, run: RunRow) -> JsonObject | None:
-    """A run's exports; ``{runId, status}`` for a plan that declares none, made when read, never stored."""
-    return journal.outputs(run.run_id) if run.exports else {"runId": run.run_id, "status": run.status}
 
 
 def step_part(row: StepRow) -> StepPart:
@@ -147,6 +153,7 @@ def unit_part(row: UnitRow, step_id: str) -> UnitPart:
         failure_reason=row.reason or UNSET,
         diagnostic=row.diagnostic or UNSET,
         dispatches=row.spawns if row.spawns > 1 else UNSET,
+        reused_from=row.reused_run or UNSET,
         tokens=UNSET if row.tokens is None else row.tokens,
         started_at=row.started_at,
         finished_at=row.finished_at or UNSET,
@@ -167,14 +174,16 @@ def children_of(journal: Journal, run_id: str) -> list[ChildPart]:
     ]
 
 
+def go_on(journal: Journal, run: RunRow) -> list[str]:
+    """What to type to go on with a run: it needs its failed and blocked children brought on first."""
+    below = [] if run.status in ("active", "completed") else list(commands_down(journal, run))
+    return [*below, *commands_for(run)]
+
+
 def commands_for(run: RunRow) -> list[str]:
     """What to type to bring a run on; nothing for a completed one."""
-    match run.status:
-        case "completed":
-            return []
-        case "active":
-            return [f"akm-run {run.run_id}"]
-    return [f"akm-run resume {run.run_id}", f"akm-run {run.run_id}"]
+    first = command_for(run)
+    return [] if first is None else sorted({first, f"akm-run {run.run_id}"}, reverse=True)
 
 
 def as_json(document: msgspec.Struct | JsonObject) -> bytes:

@@ -1,33 +1,37 @@
-"""The driver: joins the core, the journal and the executor.
+"""The driver: joins the cores of a run and its children, the journal and the executor.
 
-The main thread owns core and journal. It takes finished units from a queue, folds them, asks the core what follows, and
+The main thread owns cores and journal. It takes finished units from a queue, folds them, asks the core what follows, and
 commits both in one transaction before anything is spawned; so a crash loses no decision and repeats at most what ran.
+A child run is driven in the same loop; all runs of the tree share one host width.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Literal, TypeAlias
+from typing import Protocol, TypeAlias
 
-from akm_run.cancel import Cancellation
 from akm_run.clock import monotonic, now
 from akm_run.core import Core
 from akm_run.dispatch import dispatcher_for
 from akm_run.dispatch.contract import Dispatcher, UnitResult
-from akm_run.events import Event, NoticeRaised, UnitFinished, UnitStarted
+from akm_run.events import Event, NoticeRaised, UnitFinished, UnitReused, UnitStarted
 from akm_run.executor import Done, Executor
 from akm_run.journal import Journal
-from akm_run.policy import BACKOFF_LIMIT_S, pause_s
-from akm_run.requests import Surroundings, judge_request, judged, reports_usage, target_of, unit_request
+from akm_run.policy import pause_s
+from akm_run.requests import Surroundings, asked, judge_request, judged, reports_usage, target_of, unit_request
+from akm_run.tape import Tape
+from akm_run.underway import Ending, UnderWay
 from akm_run.values import as_journaled
-from akm_schemas.plan import CommandTarget, Target
+from akm_schemas.plan import ChildTarget, CommandTarget, Target
 
-Ending: TypeAlias = Literal["settled", "stopped", "rejected", "interrupted", "timeout"]
-_JITTER = 0.25
+_LONGEST_WAIT_S = 1.0  # a signal that another thread was given is seen only when the main thread runs again
 _LAST_WAIT_S = 10.0  # longer than the ladder that ends a process group
+
+Watch: TypeAlias = Callable[[UnderWay, Sequence[Event]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,26 @@ class Interrupted:
     signal: int
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A unit of ``run`` has ended."""
+
+    run: UnderWay
+    done: Done
+
+
+class ChildRuns(Protocol):
+    """Opens and closes the runs that units compose."""
+
+    def open(self, run: UnderWay, started: UnitStarted, target: ChildTarget) -> UnderWay | UnitResult:
+        """The child run, ready to be driven, or what came of the unit without driving."""
+
+    def close(self, child: UnderWay) -> UnitResult:
+        """Give a child back that moves no more; what came of the unit that composed it."""
+
+
 class Driver:
-    """Drives one run until it is settled, stops, is rejected, or is told to end."""
+    """Drives one run, and those it composes, until it is settled, stops, is rejected, or is told to end."""
 
     def __init__(
         self,
@@ -55,21 +77,19 @@ class Driver:
         executor: Executor,
         around: Surroundings,
         options: Options,
-        watch: Callable[[Sequence[Event]], None] = lambda _: None,
+        watch: Watch = lambda _run, _batch: None,
+        children: ChildRuns | None = None,
+        tape: Tape | None = None,
     ) -> None:
-        self._core = core
+        self._root = UnderWay(core, around)
+        self._tree = [self._root]  # a child stands behind the run that composes it
         self._journal = journal
         self._executor = executor
-        self._around = around
         self._options = options
         self._watch = watch
-        self._queue: SimpleQueue[Done | Interrupted] = SimpleQueue()
-        self._running: dict[str, UnitStarted] = {}
-        self._wake: dict[str, float] = {}
-        self._begun: dict[str, float] = {}
-        self._pauses: dict[str, float] = {}  # by unit key: what its server asked to wait, within its timeout
-        self._cancel = Cancellation()
-        self._ending: Ending | None = None
+        self._children = children
+        self._tape = tape
+        self._queue: SimpleQueue[Ended | Interrupted] = SimpleQueue()
         self._dispatchers: dict[int, Dispatcher] = {}
         self._random = random.Random()
 
@@ -82,121 +102,116 @@ class Driver:
 
         What fails in the interpreter itself (a dispatcher's bug, a full disk) is raised once all units have ended.
         """
-        deadline = None if self._options.timeout_s is None else monotonic() + self._options.timeout_s
+        if self._options.timeout_s is not None:
+            self._root.deadline = monotonic() + self._options.timeout_s
+        if not self._queue.empty():  # told to end before it began
+            self._root.stop("interrupted")
         try:
-            self._decide([])
-            while self._running or self._wake:
-                facts = [fact for message in self._wait(deadline) for fact in self._taken(message)]
-                if deadline is not None and monotonic() >= deadline:
-                    self._stop("timeout")
-                if facts:
-                    self._decide(facts)
-                self._rouse()
+            self._decide(self._root, [])
+            self._close_children()
+            while not self._root.idle:
+                self._turn()
+                self._close_children()
         except BaseException:  # nothing that was spawned may outlive the driver, whatever ends it
             self._abandon_units()
             raise
-        self._cancel.close()
-        return self._ending or self._quiet_ending()
+        self._root.close()
+        return self._root.ended()
 
-    def _abandon_units(self) -> None:
-        """End all units without journaling them; a later driver finds their rows running, as after a crash."""
-        self._cancel.set()
-        while self._running:
-            try:
-                message = self._queue.get(timeout=_LAST_WAIT_S)
-            except Empty:
-                return
-            if isinstance(message, Done):
-                self._running.pop(message.unit_id, None)
+    def _turn(self) -> None:
+        """Take what has happened, and decide what follows from it in every run of the tree."""
+        facts: dict[UnderWay, list[Event]] = {}
+        for message in self._wait():
+            if isinstance(message, Interrupted):
+                self._root.stop("interrupted")
+            else:
+                facts.setdefault(message.run, []).extend(self._finished(message.run, message.done))
+        moved = bool(facts)
+        for run in self._tree:
+            run.expire()
+        for run in list(self._tree):
+            if run.rouse() or moved:  # a unit that ended makes room for those of every run
+                self._decide(run, facts.get(run, []))
 
-    def _quiet_ending(self) -> Ending:
-        match self._core.halt:
-            case "max_steps":
-                return "stopped"
-            case "rejected" | "unresolved":
-                return "rejected"
-        return "settled"
-
-    def _stop(self, ending: Ending) -> None:
-        if self._ending is None:
-            self._ending = ending
-        self._core.stopping = True
-        self._wake.clear()
-        self._cancel.set()
-
-    def _wait(self, deadline: float | None) -> list[Done | Interrupted]:
+    def _wait(self) -> list[Ended | Interrupted]:
         """All messages that are there, at least one unless a moment to act comes first.
 
         Units that end together are one decision and share a commit, whose cost is that of the disk.
         """
-        times = [*self._wake.values(), *([] if deadline is None or self._ending else [deadline])]
-        messages: list[Done | Interrupted] = []
+        soonest = monotonic() + _LONGEST_WAIT_S
+        moment = min((moment for run in self._tree for moment in run.moments()), default=soonest)
+        messages: list[Ended | Interrupted] = []
         try:
-            messages.append(self._queue.get(timeout=max(0.0, min(times) - monotonic()) if times else None))
+            messages.append(self._queue.get(timeout=max(0.0, min(moment, soonest) - monotonic())))
             while True:
                 messages.append(self._queue.get_nowait())
         except Empty:
             return messages
 
-    def _taken(self, message: Done | Interrupted) -> list[Event]:
-        if isinstance(message, Interrupted):
-            self._stop("interrupted")
-            return []
-        if message.crash is not None:
-            del self._running[message.unit_id]
-            raise message.crash
-        return self._finished(message)
+    def _abandon_units(self) -> None:
+        """End all units without journaling them; a later driver finds their rows running, as after a crash."""
+        for run in self._tree:
+            run.cancel.set()
+        while any(run.leaves for run in self._tree):
+            try:
+                message = self._queue.get(timeout=_LAST_WAIT_S)
+            except Empty:
+                break
+            if isinstance(message, Ended):
+                message.run.running.pop(message.done.unit_id, None)
+        for run in self._tree:
+            run.release()
 
-    def _rouse(self) -> None:
-        """Let units whose wait is over start."""
-        due = [key for key, at in self._wake.items() if at <= monotonic()]
-        for key in due:
-            del self._wake[key]
-            self._core.warm(key)
-        if due:
-            self._decide([])
+    # ---- deciding ---------------------------------------------------------------------------------------------
 
-    def _decide(self, facts: list[Event]) -> None:
+    def _decide(self, run: UnderWay, facts: list[Event]) -> None:
         """Fold ``facts``, take every decision that follows, commit all of it, then spawn."""
         batch: list[Event] = []
-        room = self._options.host_width - len(self._running)
-        pending = facts or self._core.next(room)
+        core, room = run.core, self._options.host_width - sum(other.leaves for other in self._tree)
+        pending = facts or self._next(core, room)
         while pending:
             for event in pending:
-                self._core.apply(event)
-                room -= isinstance(event, UnitStarted)
+                core.apply(event)
+                room -= isinstance(event, UnitStarted) and not isinstance(_target(core, event), ChildTarget)
             batch += pending
-            pending = self._core.next(room)
-        if not batch:
-            return
-        self._journal.commit(self._around.run_id, batch, now())
-        self._watch(batch)
-        for event in batch:
-            if isinstance(event, UnitStarted):
-                self._spawn(event)
-        self._cool()
+            pending = self._next(core, room)
+        if batch:
+            self._journal.commit(run.run_id, batch, now())
+            self._watch(run, batch)
+            for event in batch:
+                if isinstance(event, UnitStarted):
+                    self._spawn(run, event)
+        run.cool(self._random)
 
-    def _cool(self) -> None:
-        frame = self._core.frame
-        if frame is None or self._ending is not None:
-            return
-        for position, seconds in frame.cooling.items():
-            key = frame.units[position].key
-            if key not in self._wake:
-                wait = min(BACKOFF_LIMIT_S, seconds * (1 + _JITTER * self._random.random()))
-                self._wake[key] = monotonic() + max(wait, self._pauses.get(key, 0.0))
-        self._pauses.clear()
+    def _next(self, core: Core, room: int) -> list[Event]:
+        """What the core decides, with the results of units that it takes over."""
+        return [
+            replace(event, value=self._journal.unit_value(event.from_run, event.from_unit))
+            if isinstance(event, UnitReused)
+            else event
+            for event in core.next(room)
+        ]
 
-    def _spawn(self, started: UnitStarted) -> None:
-        frame = self._core.frame
+    def _spawn(self, run: UnderWay, started: UnitStarted) -> None:
+        frame = run.core.frame
         assert frame is not None, "a started unit belongs to the open round"
+        target = _target(run.core, started)
+        run.begun[started.unit_id] = monotonic()
+        if isinstance(target, ChildTarget):
+            self._descend(run, started, target)
+            return
+        run.running[started.unit_id] = started
         if started.role == "judge":
-            request = judge_request(frame, started, self._around)
+            request = judge_request(frame, started, run.around)
         else:
-            request = unit_request(frame, started, self._core.units[started.key], self._around)
-        self._running[started.unit_id] = started
-        self._begun[started.unit_id] = monotonic()
-        self._executor.submit(request, self._dispatcher(request.target), self._cancel, self._queue.put)
+            request = unit_request(frame, started, run.core.units[started.key], run.around)
+        dispatcher = self._dispatcher(target)
+        if self._tape is not None and isinstance(target, CommandTarget):
+            dispatcher = self._tape.around(asked(frame, started, run.around.params), dispatcher)
+        self._executor.submit(request, dispatcher, run.cancel, partial(self._report, run))
+
+    def _report(self, run: UnderWay, done: Done) -> None:
+        self._queue.put(Ended(run, done))
 
     def _dispatcher(self, target: Target) -> Dispatcher:
         found = self._dispatchers.get(id(target))
@@ -206,23 +221,44 @@ class Driver:
             self._dispatchers[id(target)] = found
         return found
 
-    def _finished(self, done: Done) -> list[Event]:
-        started = self._running.pop(done.unit_id)
-        elapsed_s = monotonic() - self._begun.pop(done.unit_id)
+    # ---- children ---------------------------------------------------------------------------------------------
+
+    def _descend(self, run: UnderWay, started: UnitStarted, target: ChildTarget) -> None:
+        """Drive the run that a unit composes."""
+        assert self._children is not None, "a driver of plans with children is given the means to open them"
+        opened = self._children.open(run, started, target)
+        run.running[started.unit_id] = started
+        if isinstance(opened, UnitResult):
+            self._report(run, Done(started.unit_id, opened))
+            return
+        run.children[started.unit_id] = opened
+        self._tree.append(opened)
+        self._decide(opened, [])
+
+    def _close_children(self) -> None:
+        """Tell the composing runs about children that move no more, the deepest first."""
+        for child in reversed(self._tree[1:]):
+            if child.over:
+                assert self._children is not None and child.composer is not None and child.composing is not None
+                result = self._children.close(child)
+                self._tree.remove(child)
+                unit_id = child.composing.unit_id
+                del child.composer.children[unit_id]
+                self._report(child.composer, Done(unit_id, result))
+
+    # ---- results ----------------------------------------------------------------------------------------------
+
+    def _finished(self, run: UnderWay, done: Done) -> list[Event]:
+        """What the end of a unit says; raises what a dispatcher crashed with."""
+        started = run.running.pop(done.unit_id)
+        elapsed_s = monotonic() - run.begun.pop(done.unit_id)
+        if done.crash is not None:
+            raise done.crash
         result = done.result or UnitResult(failure_reason="aborted", diagnostic="the interpreter failed")
         if started.role == "judge":
             result = judged(result)
-        elif result.retry_after_s is not None and (frame := self._core.frame) is not None:
-            self._pauses[started.key] = pause_s(result.retry_after_s, frame.unit, elapsed_s)
-        notices = [NoticeRaised(started.step, text, started.unit_id) for text in result.notices]
-        target = target_of(self._core.plan.steps[started.step], started)
-        if result.tokens is None and result.failure_reason != "aborted" and reports_usage(target):
-            assert isinstance(target, CommandTarget)
-            text = f'token usage unreported by engine "{target.engine.name}": counted as 0'
-            notices.append(NoticeRaised(started.step, text))
-        if started.respawn:
-            text = "dispatched again under the same id: its driver ended before the result was recorded"
-            notices.append(NoticeRaised(started.step, text, started.unit_id))
+        elif result.retry_after_s is not None and (frame := run.core.frame) is not None:
+            run.pauses[started.key] = pause_s(result.retry_after_s, frame.unit, elapsed_s)
         finished = UnitFinished(
             step=started.step,
             key=started.key,
@@ -233,4 +269,20 @@ class Driver:
             errors=result.errors,
             tokens=result.tokens,
         )
-        return [finished, *notices]
+        return [finished, *_notices(started, result, _target(run.core, started))]
+
+
+def _target(core: Core, started: UnitStarted) -> Target:
+    return target_of(core.plan.steps[started.step], started)
+
+
+def _notices(started: UnitStarted, result: UnitResult, target: Target) -> list[NoticeRaised]:
+    notices = [NoticeRaised(started.step, text, started.unit_id) for text in result.notices]
+    if result.tokens is None and result.failure_reason != "aborted" and reports_usage(target):
+        assert isinstance(target, CommandTarget)
+        text = f'token usage unreported by engine "{target.engine.name}": counted as 0'
+        notices.append(NoticeRaised(started.step, text))
+    if started.respawn and not isinstance(target, ChildTarget):  # a child goes on where it was, nothing is repeated
+        text = "dispatched again under the same id: its driver ended before the result was recorded"
+        notices.append(NoticeRaised(started.step, text, started.unit_id))
+    return notices

@@ -10,6 +10,17 @@ from akm_schemas.bounds import TIMEOUT_MS
 _FACTORS = {"": 1, "ms": 1, "s": 1000, "m": 60_000}
 
 
+_AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def age_seconds(text: str, option: str) -> float:
+    """An age such as ``30d`` in seconds (``s``, ``m``, ``h``, ``d``, ``w``); raises UsageFault naming ``option``."""
+    match = re.fullmatch(r"([0-9]{1,9})([smhdw])", text, re.ASCII)
+    if match is None:
+        raise UsageFault(f'{option}: "{text}" is no age', "write <n>s, <n>m, <n>h, <n>d or <n>w, for example 30d")
+    return float(int(match[1]) * _AGES[match[2]])
+
+
 def seconds(text: str, option: str) -> float | None:
     """``text`` in seconds, ``None`` for ``none``; raises UsageFault naming ``option``."""
     if text == "none":

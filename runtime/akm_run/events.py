@@ -15,7 +15,7 @@ from akm_schemas.json_types import Json, JsonObject
 RunStatus: TypeAlias = Literal["active", "completed", "failed", "blocked"]
 StepStatus: TypeAlias = Literal["pending", "completed", "failed", "blocked", "skipped"]
 Role: TypeAlias = Literal["unit", "judge"]
-Cause: TypeAlias = Literal["first", "retry", "correction", "again"]
+Cause: TypeAlias = Literal["first", "retry", "correction", "again", "reused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,25 @@ class UnitFinished:
     diagnostic: str | None = None
     errors: tuple[str, ...] = ()
     tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitReused:
+    """A unit was taken over from ``from_run``, where attempt ``from_unit`` completed with the same input hash.
+
+    Nothing is dispatched and no budget is charged. The core decides without ``value``; the driver fills it in.
+    """
+
+    step: int
+    key: str
+    role: Role
+    loop: int
+    input_hash: str
+    from_run: str
+    from_unit: str
+    index: int | None = None
+    of: int = 1
+    value: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +147,7 @@ class NoticeRaised:
 Event: TypeAlias = (
     UnitStarted
     | UnitFinished
+    | UnitReused
     | StepSettled
     | StepLooped
     | StepRejected

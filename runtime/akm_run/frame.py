@@ -12,7 +12,8 @@ from itertools import islice
 
 from akm_run.artifacts import Reduction, Slot
 from akm_run.events import Cause, UnitFinished
-from akm_run.policy import Limits, after_failure, backoff_s
+from akm_run.identity import StepInputs
+from akm_run.policy import CHILD_BLOCKED, Limits, after_failure, backoff_s
 from akm_run.state import UnitState
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Step, Unit
@@ -39,7 +40,10 @@ class StepContext:
 
 @dataclass(slots=True)
 class Frame:
-    """The round's progress. ``width`` is the least of map, run and engine; the host's cap comes with ``room``."""
+    """The round's progress. ``width`` is the least of map, run and engine; the host's cap comes with ``room``.
+
+    ``shared`` is what the units' input hashes share, ``None`` for routes.
+    """
 
     step: Step
     loop: int
@@ -47,11 +51,13 @@ class Frame:
     units: list[PlannedUnit] = field(default_factory=list)
     schema: JsonObject | None = None
     width: int = 1
+    shared: StepInputs | None = None
     ready: deque[tuple[int, Cause]] = field(default_factory=deque)
     cooling: dict[int, float] = field(default_factory=dict)
     running: int = 0
     open: int = 0
     failed: int = 0
+    blocked: bool = False
     reduction: Reduction | None = None
     selected: str | None = None
     judge: UnitFinished | None = None
@@ -66,8 +72,8 @@ class Frame:
 
     @property
     def stopping(self) -> bool:
-        """Whether a failed unit forbids new dispatches."""
-        return bool(self.failed) and self.unit.on_error == "fail"
+        """Whether a failed unit forbids new dispatches; a blocked child waits for a person, whatever ``on_error`` says."""
+        return self.blocked or (bool(self.failed) and self.unit.on_error == "fail")
 
     def admit(self, states: dict[str, UnitState], episode: int, limits: Limits) -> None:
         """Sort the units by what is already known of them: finished, or ready to start."""
@@ -79,7 +85,7 @@ class Frame:
                 self.ready.append((position, cause))
                 self.open += 1
             elif state is not None and state.status == "failed":
-                self.failed += 1
+                self._fail(state)
 
     def startable(self, room: int) -> Iterator[tuple[PlannedUnit, Cause]]:
         """The next units that fit into ``room`` and the width, without taking them."""
@@ -100,11 +106,16 @@ class Frame:
         follow = "final" if state.status == "completed" else after_failure(state, self.unit, limits)
         if follow == "final":
             self.open -= 1
-            self.failed += state.status == "failed"
+            if state.status == "failed":
+                self._fail(state)
         elif follow == "retry" and (seconds := backoff_s(state)):
             self.cooling[position] = seconds
         else:
             self.ready.appendleft((position, follow))
+
+    def _fail(self, state: UnitState) -> None:
+        self.failed += 1
+        self.blocked = self.blocked or state.reason == CHILD_BLOCKED
 
     def warm(self, key: str) -> None:
         """A cooling unit may start."""
@@ -113,12 +124,18 @@ class Frame:
             self.ready.appendleft((position, "retry"))
 
     def first_failed(self, states: dict[str, UnitState]) -> UnitState:
-        """The first unit in item order that failed for good; the round must have one (``failed`` above 0)."""
+        """The first unit in item order that failed for good, or that is blocked where one is.
+
+        The round must have one (``failed`` above 0).
+        """
         waiting = {position for position, _ in self.ready} | self.cooling.keys()
         return next(
             state
             for position, planned in enumerate(self.units)
-            if position not in waiting and (state := states.get(planned.key)) and state.status == "failed"
+            if position not in waiting
+            and (state := states.get(planned.key))
+            and state.status == "failed"
+            and (not self.blocked or state.reason == CHILD_BLOCKED)
         )
 
     def slots(self, states: dict[str, UnitState]) -> list[Slot]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from akm_run.artifacts import clipped
+from msgspec import UNSET
+
+from akm_run.artifacts import Promoted, clipped
 from akm_run.events import UnitFinished
+from akm_run.frame import PlannedUnit
+from akm_run.identity import judge_hash, judge_key
 from akm_run.judge import Verdict, read_verdict
+from akm_schemas.plan import Step
 
 JUDGE_UNREADABLE = "judge_unreadable"
 
@@ -47,14 +52,16 @@ def ruling(answer: UnitFinished) -> Ruling:
     return Accepted() if verdict.complete else Rejected(feedback_text(verdict))
 
 
+def judge_unit(step: Step, loop: int, promoted: Promoted) -> PlannedUnit:
+    """The judge call about what round ``loop`` promoted."""
+    assert step.gate is not UNSET
+    digest = judge_hash(step.gate.judge.content_hash, step.gate.rubric, promoted.value)
+    return PlannedUnit(judge_key(step.id, loop), digest)
+
+
 def feedback_text(verdict: Verdict) -> str:
     """A rejection as the text that the next round's units are given."""
     lines = [verdict.feedback.strip()] if verdict.feedback.strip() else []
     if verdict.missing:
         lines += ["Missing:", *(f"- {entry}" for entry in verdict.missing)]
     return "\n".join(lines) or "The result was rejected without a reason."
-
-
-def errors_text(errors: tuple[str, ...]) -> str:
-    """Schema misses of a round as feedback for the next."""
-    return "\n".join(["The result does not fit its schema:", *(f"- {error}" for error in errors)])

@@ -34,6 +34,17 @@ def judge_key(step_id: str, loop: int) -> str:
     return f"{step_id}:gate~l{loop}"
 
 
+def judge_hash(target_hash: str, rubric: str, artifact: Json) -> str:
+    """The input hash of a judge call: who is asked, what, and about what."""
+    asked: JsonObject = {
+        "hashVersion": HASH_VERSION,
+        "targetContentHash": target_hash,
+        "rubric": rubric,
+        "artifact": json_hash(artifact),
+    }
+    return json_hash(asked)
+
+
 def in_loop(key: str, loop: int) -> str:
     """``key`` in round ``loop``; the first round has no suffix."""
     return key if loop == 1 else f"{key}~l{loop}"

@@ -63,6 +63,23 @@ def acquire(state_file: Path, run_id: str) -> Lease:
         os.close(descriptor)  # its holder removed the file between our opening and locking it
 
 
+def is_driven(state_file: Path, run_id: str) -> bool:
+    """Whether a driver seems to have the run, for those who only look on: nothing is locked, and no driver disturbed."""
+    try:
+        holder = msgspec.json.decode(lock_path(state_file, run_id).read_bytes(), type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return False  # released, or taken at this very moment
+    if holder.host != socket.gethostname():
+        return True
+    try:
+        os.kill(holder.pid, 0)
+    except ProcessLookupError:
+        return False  # its driver was killed; the file is left for the next one to take
+    except PermissionError:
+        return True
+    return True
+
+
 def _opened(path: Path) -> int:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

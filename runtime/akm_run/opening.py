@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from msgspec import UNSET
 
-from akm_run.artifacts import Fault, clipped, schema_errors
+from akm_run.artifacts import Fault
+from akm_run.bindings import resolve_bindings
 from akm_run.frame import Frame, PlannedUnit, StepContext
 from akm_run.identity import InputHasher, StepInputs, in_loop, item_keys, solo_key
 from akm_run.resolution import Producer, WrongKind, kind_of, quoted, resolve
 from akm_schemas.bounds import MAP_ITEMS
 from akm_schemas.hashing import json_hash
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.plan import CommandTarget, LiteralInput, LlmEngine, Step
+from akm_schemas.plan import CommandTarget, LlmEngine, Step
 from akm_schemas.references import Reference
 
 
 @dataclass(frozen=True, slots=True)
+class Reusable:
+    """The completed units of the run ``run_id``: (unit key, input hash) -> unit id."""
+
+    run_id: str
+    units: Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What was fixed when the run was published: ``width`` is the run's width, ``commit`` what isolated units get."""
+    """What was fixed when the run was published.
+
+    ``width`` is the run's width, ``commit`` what isolated units get, ``reusable`` what may be taken over.
+    """
 
     params: JsonObject
     width: int
     commit: str | None = None
+    reusable: Reusable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +104,26 @@ class Opener:
         inputs, notices = self._inputs(step)
         if isinstance(inputs, Fault):
             return inputs
-        bindings = self._bindings(step)
+        bindings = resolve_bindings(target, self.strict)
         if isinstance(bindings, Fault):
             return bindings
         schema = unit.output if unit.output is not UNSET else None
         if schema is None and step.kind == "unit" and step.output is not UNSET:
             schema = step.output
-        hasher = InputHasher(
-            StepInputs(
-                target_hash=target.content_hash,
-                inputs=tuple(inputs.items()),
-                bindings=bindings,
-                params_hash=self._params_hash,
-                schema=schema,
-                isolation=unit.isolation,
-                feedback=turn.feedback,
-            )
+        shared = StepInputs(
+            target_hash=target.content_hash,
+            inputs=tuple(inputs.items()),
+            bindings=bindings,
+            params_hash=self._params_hash,
+            schema=schema,
+            isolation=unit.isolation,
+            feedback=turn.feedback,
         )
-        units = self._units(step, turn.loop, hasher)
+        units = self._units(step, turn.loop, InputHasher(shared))
         if isinstance(units, Fault):
             return units
         context = StepContext(inputs or None, bindings or None, turn.feedback)
-        frame = Frame(step=step, loop=turn.loop, context=context, units=units, schema=schema, width=self._width(step))
+        frame = Frame(step, turn.loop, context, units, schema, self._width(step), shared)
         return Opened(frame, notices)
 
     def _width(self, step: Step) -> int:
@@ -135,22 +146,6 @@ class Opener:
             if found.why is not None:
                 notices.append(f"input {found.why}")
         return values, tuple(notices)
-
-    def _bindings(self, step: Step) -> JsonObject | Fault:
-        assert step.unit is not UNSET
-        values: JsonObject = {}
-        for binding in step.unit.target.input_bindings:
-            if isinstance(binding, LiteralInput):
-                values[binding.name] = binding.value
-                continue
-            value = self.strict(binding.from_)
-            if isinstance(value, Fault):
-                return Fault(value.reason, f"binding {quoted(binding.name)}: {value.summary}")
-            if errors := schema_errors(binding.schema, value):
-                text = f"binding {quoted(binding.name)} from {binding.from_.text}: " + "; ".join(errors)
-                return Fault("validation_error", clipped(text))
-            values[binding.name] = value
-        return values
 
     def _units(self, step: Step, loop: int, hasher: InputHasher) -> list[PlannedUnit] | Fault:
         if step.map is UNSET:

@@ -11,14 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from msgspec import UNSET
-
+from akm_run.bindings import missing_params, with_defaults
 from akm_run.faults import UsageFault
 from akm_run.suggest import listed, nearest
 from akm_schemas.bounds import SAFE_INTEGER, STRICT_JSON_DEPTH
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.plan import Plan, ReferenceInput
-from akm_schemas.references import Reference
+from akm_schemas.plan import Plan
 from akm_schemas.strict_json import JsonFault, parse_json
 from akm_schemas.subset_validate import validate
 
@@ -237,26 +235,10 @@ def effective_params(plan: Plan, tokens: Sequence[str], params_file: bytes | Non
     given = {} if params_file is None else read_params_file(params_file, declared)
     for name, flag in collect_flags(tokens, declared).items():
         given[name] = read_flag(name, flag, declared[name])
-    for name, schema in declared.items():
-        if name not in given and "default" in schema:
-            given[name] = schema["default"]
-    for reference in _param_references(plan):
-        if reference.name not in given:
-            raise UsageFault(
-                f'param "{reference.name}" is missing: {reference.text} needs it, and it has no default',
-                f"give --{reference.name} ({described(declared.get(reference.name, {}))})",
-            )
-    return dict(sorted(given.items()))
-
-
-def _param_references(plan: Plan) -> Iterator[Reference]:
-    for step in plan.steps:
-        found = list(step.inputs)
-        if step.map is not UNSET:
-            found.append(step.map.over)
-        if step.route is not UNSET:
-            found.append(step.route.input)
-        if step.unit is not UNSET:
-            bindings = step.unit.target.input_bindings
-            found += [binding.from_ for binding in bindings if isinstance(binding, ReferenceInput)]
-        yield from (reference for reference in found if reference.root == "params")
+    given = with_defaults(given, declared)
+    for reference in missing_params(plan, given):
+        raise UsageFault(
+            f'param "{reference.name}" is missing: {reference.text} needs it, and it has no default',
+            f"give --{reference.name} ({described(declared.get(reference.name, {}))})",
+        )
+    return given

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
 from akm_run.console import paint, say, visible
-from akm_run.events import Event, NoticeRaised, StepLooped, StepRejected, StepSettled, UnitFinished
+from akm_run.events import Event, NoticeRaised, StepLooped, StepRejected, StepSettled, UnitFinished, UnitReused
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.rows import EventRow
-from akm_schemas.plan import Plan
+from akm_run.underway import UnderWay
 
 
 class Progress:
-    """One line for each settled step, failed attempt and notice."""
+    """One line for each settled step, failed attempt and notice; ``say`` prints it."""
 
-    def __init__(self, plan: Plan, *, color: bool) -> None:
-        self._plan = plan
+    def __init__(self, *, color: bool) -> None:
         self._color = color
+        self.say: Callable[[str], None] = say
 
-    def __call__(self, batch: Sequence[Event]) -> None:
-        """Tell about a committed decision."""
+    def __call__(self, run: UnderWay, batch: Sequence[Event]) -> None:
+        """Tell about a committed decision; what happens in a child is indented."""
         for event in batch:
             match event:
                 case StepSettled():
                     reason = f" ({event.reason})" if event.reason else ""
-                    self._line(event.step, paint(event.status, event.status, color=self._color) + reason)
+                    self._line(run, event.step, paint(event.status, event.status, color=self._color) + reason)
                 case StepLooped():
-                    self._line(event.step, f"rejected, round {event.loop}")
+                    self._line(run, event.step, f"rejected, round {event.loop}")
                 case StepRejected():
-                    self._line(event.step, "rejected")
+                    self._line(run, event.step, "rejected")
                 case UnitFinished() if event.reason is not None:
-                    self._line(event.step, f"{event.unit_id} failed ({event.reason})")
+                    self._line(run, event.step, f"{event.unit_id} failed ({event.reason})")
+                case UnitReused():
+                    self._line(run, event.step, f"{event.key} reused from {event.from_run}")
                 case NoticeRaised():
-                    self._line(event.step, f"notice: {event.unit + ': ' if event.unit else ''}{visible(event.text)}")
+                    self._line(
+                        run, event.step, f"notice: {event.unit + ': ' if event.unit else ''}{visible(event.text)}"
+                    )
 
-    def _line(self, step: int, text: str) -> None:
-        say(f"{self._plan.steps[step].id}: {text}")
+    def _line(self, run: UnderWay, step: int, text: str) -> None:
+        self.say(f"{'  ' * run.depth}{run.core.plan.steps[step].id}: {text}")
 
 
 class EventLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,20 +64,30 @@ def event_line(row: EventRow) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
+def open_events(path: Path) -> BinaryIO:
+    """The file of ``--events``, to append to; raises UsageFault."""
+    try:
+        return path.open("ab", buffering=0)
+    except OSError as error:
+        raise UsageFault(f'cannot write --events "{path}": {error.strerror}') from error
+
+
 class EventsFile:
     """Appends a run's events to a file as they are committed."""
 
-    def __init__(self, journal: Journal, run_id: str, path: Path) -> None:
+    def __init__(self, journal: Journal, run_id: str, file: BinaryIO) -> None:
         self._journal = journal
         self._run_id = run_id
-        try:
-            self._file = path.open("ab", buffering=0)
-        except OSError as error:
-            raise UsageFault(f'cannot write --events "{path}": {error.strerror}') from error
+        self._file = file
         self._seq = 0
-        self([])
+        self._append()
 
-    def __call__(self, _: Sequence[Event]) -> None:
+    def __call__(self, run: UnderWay, batch: Sequence[Event]) -> None:
+        """Write what was committed; the events of a child belong to its own stream."""
+        if batch and run.run_id == self._run_id:
+            self._append()
+
+    def _append(self) -> None:
         """Write what was committed since the last time."""
         for row in self._journal.events(self._run_id, self._seq):
             self._file.write(event_line(row))

@@ -21,6 +21,7 @@ from akm_run.events import (
     StepSettled,
     StepStatus,
     UnitFinished,
+    UnitReused,
     UnitStarted,
 )
 from akm_run.rows import EventRow, StepRow, UnitRow, run_status
@@ -36,6 +37,8 @@ def entries(stream: Iterable[EventRow], steps: Mapping[str, StepRow], units: Map
                 unit = units[row.unit or ""]
                 yield _started(unit, respawn=unit.unit_id in seen)
                 seen.add(unit.unit_id)
+            case "unit.reused":
+                yield _reused(units[row.unit or ""])
             case "unit.finished":
                 yield _finished(units[row.unit or ""])
             case "step.settled" if step is not None:
@@ -65,6 +68,20 @@ def _started(unit: UnitRow, *, respawn: bool) -> UnitStarted:
         input_hash=unit.input_hash,
         respawn=respawn,
         index=unit.item_index,
+    )
+
+
+def _reused(unit: UnitRow) -> UnitReused:
+    return UnitReused(
+        step=unit.step,
+        key=unit.key,
+        role=cast(Role, unit.role),
+        loop=unit.loop,
+        input_hash=unit.input_hash,
+        from_run=unit.reused_run or "",
+        from_unit=unit.reused_unit or "",
+        index=unit.item_index,
+        value=unit.value,
     )
 
 

@@ -41,6 +41,11 @@ class Redactor:
         needles = {form for value in values if is_scrubbable(value) for form in _forms(value)}
         self._needles = sorted(needles, key=lambda needle: (-len(needle), needle))
 
+    @property
+    def longest(self) -> int:
+        """The length of the longest text that is searched for, in characters."""
+        return len(self._needles[0]) if self._needles else 0
+
     def text(self, text: str, *, cut_front: bool = False, cut_end: bool = False) -> str:
         """``text`` without the values. Where it was cut, the part of a value that the cut left over is scrubbed too."""
         return _replaced(text, self.spans(text, cut_front=cut_front, cut_end=cut_end))

@@ -105,7 +105,7 @@ def _timeline(rows: Sequence[StepRow]) -> str:
     for row, start, end in timed:
         if start is None:
             continue
-        stop = max(ends) if end is None else end
+        stop = max(start, max(ends) if end is None else end)  # the wall clock may have been put back
         left, width = 100 * (start - first) / span, 100 * (stop - start) / span
         bar = f'<div class="bar {escape(row.status)}"><span style="left:{left:.2f}%;width:{width:.2f}%"></span></div>'
         lines.append((f"<code>{_text(row.step_id)}</code>", f"{stop - start:.2f} s", bar))

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from msgspec import UNSET
 
+from akm_run.artifacts import Promoted
 from akm_run.dispatch.contract import UnitContext, UnitRequest, UnitResult
 from akm_run.events import UnitStarted
 from akm_run.frame import Frame
 from akm_run.gating import JUDGE_UNREADABLE
 from akm_run.judge import Verdict, judge_prompt, read_verdict
+from akm_run.parts import judge_parts, unit_parts
 from akm_run.policy import correction_of
+from akm_run.run_log import RunLog
 from akm_run.state import UnitState
+from akm_run.tape import Asked
+from akm_schemas.hashing import json_hash
 from akm_schemas.json_types import JsonObject
-from akm_schemas.plan import AgentEngine, CommandTarget, Step, Target
+from akm_schemas.plan import CommandTarget, Step, Target
 
-JUDGE_TIMEOUT_S = 600.0  # a gate freezes no timeout: that of an llm unit without one; agents have none
+JUDGE_TIMEOUT_S = 600.0  # a gate freezes no timeout, and a judge that hangs would hold the run for ever
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run's requests share: its id, params, and the directories units and env files are relative to."""
+    """What a run's requests share: its id, params, the directories units and env files are relative to, and its log."""
 
     run_id: str
     params: JsonObject
     workspace: Path
     bundle: Path
     commit: str | None = None
+    log: RunLog | None = None
+
+    def log_of(self, unit_id: str) -> Callable[[str], None] | None:
+        """Who is told what an attempt prints."""
+        return None if self.log is None else partial(self.log.write, unit_id)
 
 
 def target_of(step: Step, started: UnitStarted) -> Target:
@@ -67,6 +79,7 @@ def unit_request(frame: Frame, started: UnitStarted, state: UnitState, around: S
         bundle=around.bundle,
         isolation=unit.isolation,
         commit=around.commit,
+        log=around.log_of(started.unit_id),
     )
 
 
@@ -75,7 +88,6 @@ def judge_request(frame: Frame, started: UnitStarted, around: Surroundings) -> U
     gate = frame.step.gate
     assert gate is not UNSET and frame.reduction is not None
     artifact = getattr(frame.reduction, "value", None)
-    endless = isinstance(gate.judge.engine, AgentEngine)
     return UnitRequest(
         run_id=around.run_id,
         step_id=frame.step.id,
@@ -85,11 +97,22 @@ def judge_request(frame: Frame, started: UnitStarted, around: Surroundings) -> U
         instructions=judge_prompt(artifact, gate.rubric),
         env=(),
         schema=None,
-        timeout_s=None if endless else JUDGE_TIMEOUT_S,
+        timeout_s=JUDGE_TIMEOUT_S,
         context=UnitContext(params={}),
         workspace=around.workspace,
         bundle=around.bundle,
+        log=around.log_of(started.unit_id),
     )
+
+
+def asked(frame: Frame, started: UnitStarted, params: JsonObject) -> Asked:
+    """The identity of an attempt, for recordings."""
+    if started.role == "unit":
+        planned = frame.units[frame.positions[started.key]]
+        return Asked(started.unit_id, started.input_hash, unit_parts(frame.shared, params, planned))
+    assert frame.step.gate is not UNSET and isinstance(frame.reduction, Promoted)
+    parts = judge_parts(frame.step.gate, json_hash(frame.reduction.value))
+    return Asked(started.unit_id, started.input_hash, parts)
 
 
 def judged(result: UnitResult) -> UnitResult:

@@ -14,7 +14,7 @@ class Publication:
     """A run as it is published. ``plan`` are the bytes of the plan file, ``width`` the run's width.
 
     ``base_commit`` is the commit that isolated units start from; ``parent_run`` and ``parent_unit`` name the composing
-    unit of a child run, the unit without ``~r<n>``; ``parent_hash`` is its input hash.
+    unit of a child run, the unit without ``~r<n>``; ``parent_hash`` is its input hash. ``reuses`` is the run whose finished units this one takes over.
     """
 
     run_id: str
@@ -31,6 +31,7 @@ class Publication:
     parent_run: str | None = None
     parent_unit: str | None = None
     parent_hash: str | None = None
+    reuses: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class RunRow:
     base_commit: str | None
     parent_run: str | None
     parent_unit: str | None
+    reuses: str | None
     created_at: str
     updated_at: str
 
@@ -74,7 +76,10 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """An attempt. ``spawns`` above 1: it was repeated after a crash. ``tokens`` is ``None`` when unreported."""
+    """An attempt. ``spawns`` above 1: it was repeated after a crash. ``tokens`` is ``None`` when unreported.
+
+    ``reused_run`` and ``reused_unit``: it was taken over from there and never dispatched here.
+    """
 
     unit_id: str
     step: int
@@ -93,6 +98,8 @@ class UnitRow:
     tokens: int | None
     started_at: str
     finished_at: str | None
+    reused_run: str | None
+    reused_unit: str | None
     value: Json = None
 
 

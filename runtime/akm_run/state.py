@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from akm_run.events import Cause, Role, RunResumed, StepStatus, UnitFinished, UnitStarted
+from akm_run.events import Cause, Role, RunResumed, StepStatus, UnitFinished, UnitReused, UnitStarted
 from akm_schemas.json_types import Json
 
 
@@ -41,6 +41,11 @@ class UnitState:
             self.corrected = self.corrected or event.cause == "correction"
         self.status, self.attempt, self.unit_id = "running", event.attempt, event.unit_id
         self.input_hash, self.cause = event.input_hash, event.cause
+
+    def reused(self, event: UnitReused, episode: int) -> None:
+        """The unit's result was taken over from another run."""
+        self.episode, self.attempt, self.unit_id, self.cause = episode, 1, event.key, "reused"
+        self.status, self.input_hash, self.value = "completed", event.input_hash, event.value
 
     def finished(self, event: UnitFinished) -> None:
         """The running attempt ended."""

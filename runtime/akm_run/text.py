@@ -17,6 +17,8 @@ def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> st
     lines = [
         f"run {document.run_id}  {paint(document.status, document.status, color=color)}  {visible(document.ref)}",
     ]
+    if document.parent_run is not UNSET:
+        lines.append(f"composed by run {document.parent_run}")
     width = max((len(step.id) for step in document.steps), default=0)
     for step in document.steps:
         lines += _step(step, width, color=color)
@@ -29,23 +31,9 @@ def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> st
     lines.append(f"units dispatched: {document.units_dispatched}, tokens used: {document.tokens_used}")
     if document.children is not UNSET:
         lines += ["children:", *_children(document.children, 1, color=color)]
-    if document.status in ("failed", "blocked"):
-        deepest = [] if document.children is UNSET else child_commands(document.children)
-        lines += ["to go on:", *(f"  {command}" for command in [*deepest, f"akm-run resume {document.run_id}"])]
-        lines.append(f"  akm-run {document.run_id}")
-    elif document.status == "active":
-        lines += ["to go on:", f"  akm-run {document.run_id}"]
+    if document.commands:
+        lines += ["to go on:", *(f"  {command}" for command in document.commands)]
     return "\n".join(lines) + "\n"
-
-
-def child_commands(children: list[ChildPart]) -> list[str]:
-    """The commands that bring failed and blocked children on, deepest first."""
-    commands: list[str] = []
-    for child in children:
-        commands += child_commands(child.children)
-        if child.status in ("failed", "blocked"):
-            commands.append(f"akm-run resume {child.run_id}")
-    return commands
 
 
 def notice_text(step: str, unit: str | UnsetType | None, text: str) -> str:
@@ -75,6 +63,8 @@ def _unit(unit: UnitPart, *, color: bool) -> list[str]:
         facts.append(unit.failure_reason)
     if unit.dispatches is not UNSET:
         facts.append(f"dispatched {unit.dispatches} times under this id: a driver ended before the result was recorded")
+    if unit.reused_from is not UNSET:
+        facts.append(f"reused from {unit.reused_from}")
     if unit.tokens is not UNSET:
         facts.append(f"{unit.tokens} tokens")
     lines = [f"  {unit.id}  {'  '.join(facts)}"]

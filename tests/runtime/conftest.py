@@ -51,6 +51,17 @@ class PlanMaker:
             engine = {"kind": "llm", "name": "model", "endpoint": "http://127.0.0.1:9/v1/chat/completions"}
         return {"kind": "command", "template": "none", "engine": engine, "inputBindings": []}
 
+    def child(self, data: bytes, bindings: Iterable[JsonDict] = (), **more: Any) -> JsonDict:
+        """A unit that composes the plan in ``data``."""
+        plan = json.loads(data)
+        target = {"kind": "child-workflow", "ref": "workflows/kid", "via": "direct", "inputBindings": list(bindings)}
+        target |= {"planHash": plan["planHash"], "frozenPlan": plan}
+        return self._unit(target, None, "fail", more)
+
+    def binding(self, name: str, read: str, schema: JsonDict | None = None) -> JsonDict:
+        """An input binding to a reference."""
+        return {"kind": "reference", "name": name, "from": self.reference(read), "schema": schema or {}}
+
     def _unit(self, target: JsonDict, retry: JsonDict | None, on_error: str, more: JsonDict) -> JsonDict:
         unit = {
             "instructions": "Do it.",
@@ -92,7 +103,7 @@ class PlanMaker:
         }
         plan: JsonDict = {
             "irVersion": 5,
-            "params": {name: {} for name in re.findall(r'"params\.(\w+)"', json.dumps(steps))} | more.pop("params", {}),
+            "params": {name: {} for name in re.findall(r'"params\.(\w+)"', _own_text(steps))} | more.pop("params", {}),
             "budget": more.pop("budget", {}),
             "execution": {"maxConcurrency": more.pop("width", 8)},
             "steps": [{**step, "index": index} for index, step in enumerate(steps)],
@@ -115,6 +126,18 @@ class PlanMaker:
     def plan(self, *steps: JsonDict, **more: Any) -> Plan:
         """A decoded plan."""
         return decode_plan(self.data(*steps, **more))
+
+
+def _own_text(steps: Iterable[JsonDict]) -> str:
+    """The steps as JSON without the plans that are embedded in them."""
+    return json.dumps([_without_child(step) for step in steps])
+
+
+def _without_child(step: JsonDict) -> JsonDict:
+    if "unit" not in step or "frozenPlan" not in step["unit"]["target"]:
+        return step
+    target = {key: value for key, value in step["unit"]["target"].items() if key != "frozenPlan"}
+    return step | {"unit": step["unit"] | {"target": target}}
 
 
 def finish(started: UnitStarted, value: Any = None, reason: str | None = None, **more: Any) -> UnitFinished:

@@ -74,7 +74,21 @@ def test_text_for_people_names_what_to_type_next(run_program: Run, plan: str) ->
 
 def test_help_needs_no_scope_and_shows_examples(run_program: Run, tmp_path: Path, plan: str) -> None:
     overview = run_program("akm-run", "--help").stdout
-    for name in ("run", "status", "list", "resume", "abandon", "events", "output", "report"):
+    for name in (
+        "run",
+        "status",
+        "list",
+        "resume",
+        "abandon",
+        "events",
+        "output",
+        "report",
+        "why",
+        "logs",
+        "export",
+        "import",
+        "prune",
+    ):
         assert name in overview
         assert "Examples:\n    akm-run" in run_program("akm-run", name, "--help").stdout
     of_plan = run_program("akm-run", plan, "--help").stdout
@@ -115,6 +129,12 @@ def test_usage_errors(run_program: Run, tmp_path: Path, plan: str, words: list[s
     assert says in done.stderr
     assert done.stdout == ""
     assert not (tmp_path / ".akm").exists()
+
+
+def test_help_of_a_run_is_that_of_its_plan(run_program: Run, tmp_path: Path, plan: str) -> None:
+    run_id = document(run_program("akm-run", plan, "--json", "--max-steps", "1"))["runId"]
+    (tmp_path / plan).unlink()
+    assert "--n  integer, default 1\n      How many." in run_program("akm-run", run_id, "--help").stdout
 
 
 def test_params_on_an_existing_run_are_refused(run_program: Run, plan: str) -> None:

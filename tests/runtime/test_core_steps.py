@@ -518,3 +518,23 @@ def test_null_and_invalid_bindings_fail_by_name(plans: PlanMaker, world: type[Wo
         last = settled(here.log)[1]
         assert last.reason == reason
         assert 'binding "tag"' in (last.summary or "") and "steps.a.output" in (last.summary or "")
+
+
+@pytest.mark.parametrize("on_error", ["fail", "continue"])
+def test_a_blocked_child_blocks_the_step_whatever_on_error_says(
+    plans: PlanMaker, world: type[World], end: Callable[..., UnitFinished], on_error: str
+) -> None:
+    plan = plans.plan(plans.step("m", plans.unit(on_error=on_error), over="params.l", concurrency=1), plans.step("z"))
+
+    def answer(started: UnitStarted) -> UnitFinished:
+        if started.index == 1:
+            return end(started, None, "child_blocked", diagnostic="child_blocked: what to type")
+        return end(started, None, "timeout") if on_error == "continue" and started.index == 0 else end(started, "x")
+
+    here = world(answer)
+    core = here.run(Core(plan, RunFacts({"l": [1, 2, 3]}, 8)))
+    assert (core.status, core.steps[0].status, core.steps[1].status) == ("blocked", "blocked", "pending")
+    settled = here.log[-2]
+    assert isinstance(settled, StepSettled)
+    assert (settled.reason, settled.summary) == ("child_blocked", "child_blocked: what to type")
+    assert len(here.started()) == 2

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from typing import Any
 
-from akm_run.dispatch import command_agent, dispatcher_for, exec_unit, script_unit, unsupported
+import pytest
+
+from akm_run import dispatch
+from akm_run.dispatch import command_agent, command_llm, dispatcher_for, exec_unit, script_unit, unsupported
 from akm_schemas.plan import (
     AgentEngine,
     Budget,
@@ -72,28 +75,43 @@ def plan(*steps: Step) -> Plan:
     )
 
 
+KID = ChildTarget(
+    ref="workflows/kid", via="direct", plan_hash="", frozen_plan=plan(step("deep", LLM), step("ok", EXEC)), **HASHED
+)
+
+
 def test_dispatchers() -> None:
     assert dispatcher_for(EXEC) is exec_unit.perform
     assert dispatcher_for(SCRIPT) is script_unit.perform
-    assert dispatcher_for(TOOL) is command_agent.perform
-    assert dispatcher_for(LLM) is None
-    assert dispatcher_for(CLAUDE) is None
+    assert dispatcher_for(LLM) is command_llm.perform
+    assert dispatcher_for(TOOL) is dispatcher_for(CLAUDE) is command_agent.perform
+    assert dispatcher_for(KID) is None
 
 
-def test_everything_unsupported_is_named() -> None:
-    child = ChildTarget(
-        ref="workflows/kid", via="direct", plan_hash="", frozen_plan=plan(step("deep", LLM), step("ok", EXEC)), **HASHED
+def test_children_are_for_a_driver_that_runs_them() -> None:
+    whole = plan(step("a", EXEC, LLM), step("r", None), step("b", CLAUDE), step("c", TOOL, TOOL), step("d", KID))
+    assert unsupported(whole) == ["step 'd': a child-workflow unit cannot be run by this akm-run"]
+    assert unsupported(whole, children=True) == []
+
+
+def test_without_an_http_client_llm_engines_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "find_spec", lambda name: None if name == "httpx" else pytest.fail(name))
+    lacks = "llm engine 'gpt' needs httpx, which is not installed; pip install httpx"
+    whole = plan(step("a", EXEC, LLM), step("r", None), step("b", LLM), step("c", TOOL, TOOL), step("d", KID))
+    own = [f"step 'a' (its gate's judge): {lacks}", f"step 'b': {lacks}"]
+    assert unsupported(whole)[:-1] == own
+    assert unsupported(whole, children=True) == [*own, f"step 'd', workflows/kid, step 'deep': {lacks}"]
+    assert unsupported(plan(step("a", EXEC, TOOL), step("b", CLAUDE))) == []
+
+
+def test_the_interpreter_starts_without_an_http_client() -> None:
+    text = (
+        "import sys; import akm_run.cli, akm_run.commands.invocation, akm_run.driver, akm_run.preflight\n"
+        "import akm_run.dispatch.command_llm, akm_run.dispatch.command_agent\n"
+        "print(sorted({'httpx', 'asyncio', 'anyio', 'ssl'} & set(sys.modules)))"
     )
-    whole = plan(step("a", EXEC, LLM), step("r", None), step("b", CLAUDE), step("c", TOOL, TOOL), step("d", child))
-    refused = "cannot be run by this akm-run"
-    before = [f"step 'a' (its gate's judge): llm engine 'gpt' {refused}"]
-    before += [f"step 'b': engine 'coder' on platform 'claude' {refused}"]
-    assert unsupported(whole) == [*before, f"step 'd': a child-workflow unit {refused}"]
-    assert unsupported(whole, children=True) == [
-        *before,
-        f"step 'd', workflows/kid, step 'deep': llm engine 'gpt' {refused}",
-    ]
-    assert unsupported(plan(step("a", EXEC, TOOL), step("b", SCRIPT))) == []
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_package_is_cheap_to_import() -> None:

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from akm_run import driver as driver_module
+from akm_run import underway as underway_module
 from akm_run.core import Core, replay
 from akm_run.dispatch.contract import Cancel, Dispatcher, UnitRequest, UnitResult
-from akm_run.driver import Driver, Ending, Options
+from akm_run.driver import Driver, Options
 from akm_run.executor import Done, LocalExecutor
 from akm_run.journal import Journal
 from akm_run.opening import RunFacts
 from akm_run.policy import Limits
 from akm_run.requests import Surroundings
 from akm_run.rows import Publication
+from akm_run.underway import Ending
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Plan
 
@@ -209,7 +210,7 @@ def test_retries_of_model_reasons_wait_and_others_do_not(
     low: float,
     high: float,
 ) -> None:
-    monkeypatch.setattr(driver_module, "_JITTER", 0.0)
+    monkeypatch.setattr(underway_module, "JITTER", 0.0)
     answers = iter([UnitResult(failure_reason=reason), UnitResult("x")])
     moments: list[float] = []
 
@@ -241,3 +242,22 @@ def test_a_bug_in_a_dispatcher_ends_the_driver_and_all_units(plans: PlanMaker, s
     assert here.drive()[1].status == "completed"
     assert {row.spawns for row in here.journal.units("r1")} == {2}
     assert len([n for n in here.journal.notices("r1") if "same id" in n.text]) == 2
+
+
+def test_a_judge_has_ten_minutes_and_sees_nothing_of_the_run(plans: PlanMaker, stand: Callable[..., Stand]) -> None:
+    here = stand(
+        plans.plan(plans.step("a", plans.ask(timeoutMs=5000), inputs=["params.p"], rubric="- ok")),
+        lambda *_: UnitResult('{"complete": true}', tokens=1),
+        p="x",
+    )
+    assert here.drive()[1].status == "completed"
+    unit, judge = here.requests
+    assert (unit.timeout_s, judge.timeout_s) == (5.0, 600.0)
+    assert judge.context.params == {} and judge.context.inputs is None
+
+
+def test_a_driver_that_is_told_before_it_begins_starts_nothing(plans: PlanMaker, stand: Callable[..., Stand]) -> None:
+    here = stand(plans.plan(plans.step("a")), lambda *_: UnitResult("x"))
+    driver, core = here.driver()
+    driver.interrupt(signal.SIGTERM)
+    assert (driver.drive(), core.status, here.requests) == ("interrupted", "active", [])

@@ -18,8 +18,13 @@ COMMANDS: Final[Mapping[str, str]] = {
     "resume": "Make a failed or blocked run active again",
     "abandon": "Make a run that is not completed fail",
     "events": "Print a run's event stream as JSON Lines",
+    "logs": "Print what units have written, also while they run",
+    "why": "Say why a unit was, or would be, dispatched or reused",
     "output": "Print a run's exported results",
     "report": "Write a run as one HTML page",
+    "export": "Write a run to a file of its own",
+    "import": "Take runs from an exported file",
+    "prune": "Forget runs that ended long ago",
 }
 
 

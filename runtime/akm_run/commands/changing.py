@@ -9,7 +9,10 @@ from akm_run.console import out, say
 from akm_run.document import as_json
 from akm_run.events import RunAbandoned, RunResumed
 from akm_run.faults import BusyFault, UsageFault
+from akm_run.journal import Journal
 from akm_run.plans import decode
+from akm_run.recovery import commands_down
+from akm_run.rows import RunRow
 
 
 def change(run_id: str, event: RunResumed | RunAbandoned, db: str | None, *, json: bool) -> int:
@@ -38,6 +41,17 @@ def change(run_id: str, event: RunResumed | RunAbandoned, db: str | None, *, jso
         out(as_json({"runId": run_id, "status": idle}))
     elif not changed:
         say(f"run {run_id} is {idle} already: nothing to do")
+    elif resuming:
+        _say_resumed(opened.journal, run)
     else:
-        say(f"run {run_id} is active again; akm-run {run_id} goes on" if resuming else f"run {run_id} is abandoned")
+        say(f"run {run_id} is abandoned")
     return 0
+
+
+def _say_resumed(journal: Journal, run: RunRow) -> None:
+    """What goes on; children are never resumed for the user, so those that hold the run up are named."""
+    below = list(commands_down(journal, run))
+    if below:
+        say(f"run {run.run_id} is active again; its children first: {'; '.join(below)}; then akm-run {run.run_id}")
+    else:
+        say(f"run {run.run_id} is active again; akm-run {run.run_id} goes on")

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
 from akm_run.commands.common import current_scope, open_run, print_busy
-from akm_run.console import out, say
+from akm_run.commands.watching import Told, open_tape, watching
+from akm_run.console import out, say, visible
 from akm_run.document import as_json, run_document
-from akm_run.driver import Ending, Options
+from akm_run.driver import Options, Watch
 from akm_run.durations import seconds
-from akm_run.events import Event
 from akm_run.faults import BusyFault, UsageFault
+from akm_run.interrupts import Interrupts
 from akm_run.journal import Journal
 from akm_run.params import described, effective_params
-from akm_run.plans import decode, read_plan, require_hash
+from akm_run.plans import LoadedPlan, decode, read_plan, require_hash
 from akm_run.policy import Limits
 from akm_run.preflight import require_credentials, require_supported
-from akm_run.progress import EventsFile, Progress
+from akm_run.progress import open_events
+from akm_run.publishing import Origin, publish
 from akm_run.rows import RunRow
-from akm_run.running import Invocation, drive, publish
+from akm_run.running import Invocation, drive
 from akm_run.scope import Scope, remember
 from akm_run.secrets_warning import secret_warnings
+from akm_run.tape import ReplayMiss, Tape
 from akm_run.text import run_text
+from akm_run.underway import Ending
 from akm_run.widths import host_width
 from akm_schemas.bounds import RETRY_MAX
+from akm_schemas.json_types import JsonObject
+from akm_schemas.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,62 +54,122 @@ class RunOptions:
     host_concurrency: int | None
     expect: str | None
     events_file: str | None
+    reuse: str | None
+    dry_run: bool
+    record: str | None
+    replay: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """Files that an invocation reads or writes beside the journal."""
+
+    tape: Tape | None
+    events: BinaryIO | None
 
 
 def carry_out(options: RunOptions) -> int:
     """Run the plan or the run that was named; returns the exit status."""
-    timeout_s = None if options.timeout is None else seconds(options.timeout, "--timeout")
+    if options.timeout is not None:
+        seconds(options.timeout, "--timeout")  # refused, like the files, before anything is published
     scope = current_scope(options.db)
-    journal, run = _target(options, scope)
-    if run.status == "completed":
-        return _finish(journal, run.run_id, "settled", options)
+    if options.dry_run:
+        return _dry(options, scope)
+    aids = Aids(
+        open_tape(options.record, options.replay),
+        None if options.events_file is None else open_events(Path(options.events_file)),
+    )
+    with Interrupts() as interrupts:
+        journal, run = _target(options, scope, interrupts)
+        interrupts.hold()
+        if run.status == "completed":
+            return _finish(journal, run.run_id, "settled", options)
+        return _driven(options, scope, (journal, run), aids, interrupts)
+
+
+def _driven(
+    options: RunOptions, scope: Scope, target: tuple[Journal, RunRow], aids: Aids, interrupts: Interrupts
+) -> int:
+    """Drive a run and print it."""
+    journal, run = target
     plan = decode(journal.plan_bytes(run.run_id), f"run {run.run_id}")
     require_hash(plan, options.expect)
     require_supported(plan)
-    require_credentials(plan)
-    watchers: list[Callable[[Sequence[Event]], None]] = []
-    if not options.json:
-        watchers.append(Progress(plan, color=options.color))
-    if options.events_file is not None:
-        watchers.append(EventsFile(journal, run.run_id, Path(options.events_file)))
-
-    def tell(batch: Sequence[Event]) -> None:
-        for watcher in watchers:
-            watcher(batch)
-
-    invocation = Invocation(
-        limits=Limits(RETRY_MAX.high if options.max_retries is None else options.max_retries, options.max_steps),
-        options=Options(options.host_concurrency or host_width(), timeout_s),
-        workspace=options.workspace,
-        scope=scope.root,
-        watch=tell,
-    )
+    if options.replay is None:
+        require_credentials(plan)
+    told = Told(json=options.json, color=options.color, events=aids.events)
     try:
-        ending = drive(journal, run, plan, invocation)
+        with watching(journal, run.run_id, told) as watch:
+            ending = drive(journal, run, plan, _invocation(options, scope, watch, interrupts, aids.tape))
     except BusyFault as busy:
         print_busy(busy, json=options.json)
+        raise
+    except ReplayMiss:
+        _finish(journal, run.run_id, "settled", options)
         raise
     return _finish(journal, run.run_id, ending, options)
 
 
-def _target(options: RunOptions, scope: Scope) -> tuple[Journal, RunRow]:
+def _invocation(
+    options: RunOptions, scope: Scope, watch: Watch, interrupts: Interrupts, tape: Tape | None
+) -> Invocation:
+    timeout_s = None if options.timeout is None else seconds(options.timeout, "--timeout")
+    return Invocation(
+        limits=Limits(RETRY_MAX.high if options.max_retries is None else options.max_retries, options.max_steps),
+        options=Options(options.host_concurrency or host_width(), timeout_s),
+        workspace=options.workspace,
+        scope=scope.root,
+        watch=watch,
+        interrupts=interrupts,
+        tape=tape,
+    )
+
+
+def _target(options: RunOptions, scope: Scope, interrupts: Interrupts) -> tuple[Journal, RunRow]:
     """The run to drive, published now when a plan was named."""
     if options.target != "-" and not Path(options.target).exists():
         return _existing(options)
-    loaded = read_plan(options.target)
-    require_hash(loaded.plan, options.expect)
-    require_supported(loaded.plan)
-    require_credentials(loaded.plan)
-    params_file = None if options.params_file is None else _params_file(options.params_file)
-    params = effective_params(loaded.plan, options.tokens, params_file)
+    loaded, params = _new(options)
+    if options.replay is None:
+        require_credentials(loaded.plan)
     for warning in secret_warnings(params):
         say(f"warning: {warning}")
+    if options.reuse is not None:
+        from akm_run.commands.dry_run import past_of
+
+        past_of(scope, options.reuse)
     journal = Journal.create_or_open(scope.state_file)
     remember(scope.state_file)
-    run_id = publish(journal, loaded.plan, loaded.data, params, options.workspace)
+    interrupts.hold()
+    origin = Origin(reuses=options.reuse)
+    run_id = publish(journal, loaded.plan, loaded.data, params, options.workspace, origin)
     run = journal.run(run_id)
     assert run is not None
     return journal, run
+
+
+def _new(options: RunOptions) -> tuple[LoadedPlan, JsonObject]:
+    """The plan of a new run and its params."""
+    loaded = read_plan(options.target)
+    require_hash(loaded.plan, options.expect)
+    require_supported(loaded.plan)
+    params_file = None if options.params_file is None else _params_file(options.params_file)
+    return loaded, effective_params(loaded.plan, options.tokens, params_file)
+
+
+def _dry(options: RunOptions, scope: Scope) -> int:
+    """``--dry-run``; needs no credentials, for nobody is asked anything."""
+    if options.target != "-" and not Path(options.target).exists():
+        raise UsageFault(
+            f'--dry-run needs a plan file, and "{options.target}" is none', "akm-run why RUN_ID UNIT tells about a run"
+        )
+    from akm_run.commands.dry_run import forecast, past_of, show
+
+    loaded, params = _new(options)
+    past = None if options.reuse is None else past_of(scope, options.reuse)
+    host = options.host_concurrency or host_width()
+    show(forecast(loaded.plan, params, options.workspace, past, host), json=options.json)
+    return 0
 
 
 def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
@@ -116,6 +182,8 @@ def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
             f"run {opened.run.run_id} has its params already: they were fixed when it was published",
             "leave the params out, or start a new run from the plan",
         )
+    if options.reuse is not None:
+        raise UsageFault(f"run {opened.run.run_id} exists already: --reuse is for a new run", "name a plan file")
     if opened.run.status in ("failed", "blocked"):
         raise UsageFault(
             f"run {opened.run.run_id} is {opened.run.status}: nothing was dispatched",
@@ -147,16 +215,21 @@ def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) 
 def plan_help(ctx: click.Context, name: str) -> int:
     """``akm-run PLAN --help``: the command's help and the params of the plan, or of an existing run's."""
     out(ctx.get_help() + "\n\n")
-    plan = read_plan(name).plan
+    plan = read_plan(name).plan if name == "-" or Path(name).exists() else _plan_of_run(name, ctx.params["db"])
     title = plan.provenance.title or plan.provenance.ref
     lines = [f"Params of {title}:"]
     for param, schema in plan.params.items():
         default = "" if "default" not in schema else f", default {_default(schema['default'])}"
         lines.append(f"  --{param}  {described(schema)}{default}")
         if isinstance(schema.get("description"), str):
-            lines.append(f"      {schema['description']}")
+            lines.append(f"      {visible(str(schema['description']))}")
     out("\n".join(lines if plan.params else [f"{title} has no params."]) + "\n")
     return 0
+
+
+def _plan_of_run(name: str, db: str | None) -> Plan:
+    opened = open_run(db, name)
+    return decode(opened.journal.plan_bytes(name), f"run {name}")
 
 
 def _default(value: object) -> str:

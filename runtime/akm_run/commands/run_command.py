@@ -93,6 +93,10 @@ class RunCommand(click.Command):
 @click.option("--host-concurrency", type=click.IntRange(min=1), help="How many units may run at once on this machine.")
 @click.option("--executor", metavar="local", default="local", help="Where units run; this version knows local.")
 @click.option("--expect", metavar="HASH", help="Refuse a plan with another contentHash or planHash.")
+@click.option("--reuse", metavar="RUN_ID", help="Take over what that run has finished with equal inputs.")
+@click.option("--dry-run", is_flag=True, help="Decide everything that can be decided now, dispatch nothing.")
+@click.option("--record", metavar="FILE", help="Append every answer of an llm, agent or judge to FILE, redacted.")
+@click.option("--replay", metavar="FILE", help="Take the answers from FILE and ask nobody.")
 @click.option("--events", "events_file", metavar="FILE", help="Write the events as JSON Lines while the run goes on.")
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> int:
@@ -126,4 +130,8 @@ def run_options(values: dict[str, Any], options: type[RunOptions]) -> RunOptions
         host_concurrency=values["host_concurrency"],
         expect=values["expect"],
         events_file=values["events_file"],
+        reuse=values["reuse"],
+        record=values["record"],
+        replay=values["replay"],
+        dry_run=values["dry_run"],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -30,6 +31,7 @@ class UnitRequest:
 
     ``workspace`` is the absolute directory that units start in; ``bundle`` the directory that env files are relative to.
     ``commit`` is the git commit recorded when the run was published, for isolated units; ``None`` is HEAD.
+    ``log`` is told what the unit's process prints while it runs, redacted, and may raise OSError; ``None``: nobody is.
     """
 
     run_id: str
@@ -46,6 +48,7 @@ class UnitRequest:
     bundle: Path
     isolation: Literal["none", "worktree"] = "none"
     commit: str | None = None
+    log: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Final
 
 from akm_run.answers import Answer, AnswerReader, json_answer, text_answer
 from akm_run.dispatch.contract import Cancel, UnitRequest, UnitResult
+from akm_run.dispatch.live_log import live_log
 from akm_run.dispatch.outcome import UnitFault, failed
 from akm_run.dispatch.platforms.contract import Reader, Reading
 from akm_run.dispatch.process import DRAIN_GRACE_S, TAIL_BYTES, ProcessRecord, run_process
@@ -98,10 +99,13 @@ def _run(
     argv = _with_fallback(invocation, environment, cwd)
     variables = {**invocation.variables, **environment.variables}
     try:
-        record = run_process(Spawn(argv, variables, cwd, invocation.stdin, request.timeout_s), cancel)
+        spawn = Spawn(argv, variables, cwd, invocation.stdin, request.timeout_s)
+        with live_log(request.log, redactor) as log:
+            record = run_process(spawn, cancel, log.take)
     except SpawnFault as fault:
         raise UnitFault("spawn_failed", redactor.text(str(fault))) from None
-    return result_of(record, request, redactor, argv[0], invocation)
+    result = result_of(record, request, redactor, argv[0], invocation)
+    return result if log.fault is None else replace(result, notices=(*result.notices, log.fault))
 
 
 def _with_fallback(invocation: Invocation, environment: Environment, cwd: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -32,6 +33,7 @@ _LONGEST_NAP_S: Final = 0.05
 _LAST_READS: Final = 64
 
 Stopped = Literal["timeout", "cancelled"]
+Tee = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,13 @@ class ProcessRecord:
     survivors: tuple[str, ...] = ()
 
 
-def run_process(spawn: Spawn, cancel: Cancel) -> ProcessRecord:
-    """Run ``spawn`` to its end and report; blocks the calling thread.
+def run_process(spawn: Spawn, cancel: Cancel, tee: Tee = lambda _stream, _data: None) -> ProcessRecord:
+    """Run ``spawn`` to its end and report; blocks the calling thread. ``tee`` is given what is read, as it is read.
 
     Raises SpawnFault when nothing could be started.
     """
     deadline = None if spawn.timeout_s is None else time.monotonic() + spawn.timeout_s
-    watch = _Watch(start(spawn), spawn.stdin or b"", cancel)
+    watch = _Watch(start(spawn), spawn.stdin or b"", cancel, tee)
     try:
         stopped = watch.until_exit(deadline)
         if stopped is None:
@@ -111,11 +113,12 @@ class _Tail:
 class _Watch:
     """The poll loop over one running process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, cancel: Cancel) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, cancel: Cancel, tee: Tee) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         self._process = process
         self._cancel = cancel
+        self._tee = tee
         self._exited = False
         self._cancelled = False
         self._head, self._tail = _Head(), _Tail()
@@ -245,6 +248,7 @@ class _Watch:
         data = os.read(descriptor, _READ_BYTES)  # poll said that this does not block
         if data:
             self._open[descriptor].take(data)
+            self._tee("stdout" if descriptor == self._stdout else "stderr", data)
         else:
             del self._open[descriptor]
             self._remove(descriptor)

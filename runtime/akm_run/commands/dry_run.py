@@ -1,0 +1,112 @@
+"""``akm-run PLAN --dry-run``: every decision that can be taken now, and nothing dispatched or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from akm_run.console import out, visible
+from akm_run.document import as_json
+from akm_run.faults import UsageFault
+from akm_run.forecast import Forecaster, StepForecast
+from akm_run.journal import Journal
+from akm_run.opening import RunFacts
+from akm_run.past import Past
+from akm_run.preflight import isolates
+from akm_run.publishing import commit_of
+from akm_run.scope import Scope
+from akm_run.widths import run_width
+from akm_schemas.json_types import JsonObject
+from akm_schemas.plan import Budget, Plan
+
+
+class DryRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The document of a dry run. The counts are of units that are known now, judge calls and children's included."""
+
+    title: str
+    ref: str
+    reuses: str | None
+    budget: Budget
+    width: int
+    host_width: int
+    would_run: int
+    would_reuse: int
+    unknown_steps: int
+    steps: list[StepForecast]
+
+
+def past_of(scope: Scope, run_id: str) -> Past:
+    """The run that ``--reuse`` names; raises UsageFault for an unknown one."""
+    journal = Journal.open(scope.state_file)
+    run = None if journal is None else journal.run(run_id)
+    if journal is None or run is None:
+        raise UsageFault(f'--reuse: "{run_id}" is no run of {scope.label}', "akm-run list shows the runs")
+    return Past.of(journal, run)
+
+
+def forecast(plan: Plan, params: JsonObject, workspace: Path, past: Past | None, host_width: int) -> DryRun:
+    """The dry run of ``plan``."""
+    facts = RunFacts(params, run_width(plan), commit_of(workspace) if isolates(plan) else None)
+    steps = Forecaster(plan, facts, past).steps()
+    units = [unit.verdict for step in _all(steps) for unit in step.units]
+    return DryRun(
+        title=plan.provenance.title,
+        ref=plan.provenance.ref,
+        reuses=None if past is None else past.run.run_id,
+        budget=plan.budget,
+        width=facts.width,
+        host_width=host_width,
+        would_run=units.count("run"),
+        would_reuse=units.count("reuse"),
+        unknown_steps=sum(step.verdict == "unknown" for step in _all(steps)),
+        steps=steps,
+    )
+
+
+def show(dry: DryRun, *, json: bool) -> None:
+    """Print it."""
+    out(as_json(dry) if json else "\n".join(_lines(dry)) + "\n")
+
+
+def _all(steps: list[StepForecast]) -> Iterator[StepForecast]:
+    for step in steps:
+        yield step
+        yield from _all(step.child)
+
+
+def _lines(dry: DryRun) -> Iterator[str]:
+    yield f"dry run of {visible(dry.ref)}: nothing is dispatched"
+    for step in dry.steps:
+        yield from _step_lines(step, 1)
+    units, tokens = dry.budget.max_units, dry.budget.max_tokens
+    ceilings = (
+        f"{'any number of' if units is UNSET else units} units, {'any number of' if tokens is UNSET else tokens} tokens"
+    )
+    yield f"budget: {ceilings}"
+    yield f"width: {dry.width} of this run, {dry.host_width} of this host"
+    yield f"would run {dry.would_run}, reuse {dry.would_reuse}; {dry.unknown_steps} steps are not known yet"
+
+
+def _step_lines(step: StepForecast, depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    facts = [step.verdict, *([visible(step.why)] if step.why is not UNSET else [])]
+    facts += [f"{name} {value}" for name, value in _facts(step)]
+    yield f"{indent}{step.id}: {'; '.join(facts)}"
+    for unit in step.units:
+        yield f"{indent}  {unit.id}  {unit.verdict}: {visible(unit.why)}"
+    for inner in step.child:
+        yield from _step_lines(inner, depth + 1)
+
+
+def _facts(step: StepForecast) -> Iterator[tuple[str, object]]:
+    if step.engine is not UNSET:
+        yield "engine", step.engine
+    if step.model is not UNSET:
+        yield "model", step.model
+    if step.width is not UNSET:
+        yield "width", step.width
+    if step.timeout_ms is not UNSET:
+        yield "timeout", "none" if step.timeout_ms is None else f"{step.timeout_ms / 1000:g} s"

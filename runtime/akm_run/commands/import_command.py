@@ -1,0 +1,46 @@
+"""``akm-run import``."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+
+from akm_run.commands.common import CONTEXT, current_scope, db_option, example
+from akm_run.console import out
+from akm_run.faults import UsageFault
+from akm_run.journal import Journal
+from akm_run.journal.archive import Archive
+from akm_run.scope import remember
+
+
+@click.command(
+    "import",
+    context_settings=CONTEXT,
+    help=example(
+        "Take the runs of an exported file into this scope; they keep their ids.", "akm-run import run.akmrun"
+    ),
+)
+@click.argument("source", metavar="FILE")
+@db_option
+def command(source: str, db: str | None) -> int:
+    """Import runs."""
+    scope = current_scope(db)
+    with tempfile.TemporaryDirectory(prefix="akm-import-") as folder:
+        copy = Path(folder) / "runs.db"  # of an older version, it is brought up here and not where it lies
+        try:
+            shutil.copyfile(source, copy)
+        except OSError as error:
+            raise UsageFault(f'cannot read "{source}": {error.strerror}') from error
+        other = Journal.open(copy)
+        if other is None:
+            raise UsageFault(f'"{source}" is empty', "name a file that akm-run export has written")
+        journal = Journal.create_or_open(scope.state_file)
+        remember(scope.state_file)
+        imported = Archive(journal).import_from(other)
+        other.close()
+    for run_id in imported:
+        out(f"{run_id}\n")
+    return 0

@@ -1,0 +1,57 @@
+"""Who is told what a run does while it goes on, and what stands between it and its engines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from akm_run.driver import Watch
+from akm_run.events import Event
+from akm_run.faults import UsageFault
+from akm_run.journal import Journal
+from akm_run.live import can_show, shown
+from akm_run.progress import EventsFile, Progress
+from akm_run.tape import Recorder, Replayer, Tape
+from akm_run.underway import UnderWay
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The options that say who is told: people unless ``json``; ``events`` is the file of ``--events``."""
+
+    json: bool
+    color: bool
+    events: BinaryIO | None
+
+
+@contextmanager
+def watching(journal: Journal, run_id: str, told: Told) -> Iterator[Watch]:
+    """A watch that tells everybody, for the time of the block."""
+    watchers: list[Watch] = []
+    with ExitStack() as stack:
+        if not told.json:
+            progress = Progress(color=told.color)
+            if can_show(sys.stderr):
+                watchers.append(stack.enter_context(shown(progress, color=told.color)))
+            watchers.append(progress)
+        if told.events is not None:
+            watchers.append(EventsFile(journal, run_id, told.events))
+
+        def tell(run: UnderWay, batch: Sequence[Event]) -> None:
+            for watcher in watchers:
+                watcher(run, batch)
+
+        yield tell
+
+
+def open_tape(record: str | None, replay: str | None) -> Tape | None:
+    """The tape of ``--record`` or ``--replay``; opened before anything is published."""
+    if record is not None and replay is not None:
+        raise UsageFault("--record and --replay exclude each other", "replayed answers are recorded already")
+    if record is not None:
+        return Recorder(Path(record))
+    return None if replay is None else Replayer(Path(replay))

@@ -1,0 +1,95 @@
+"""Moving whole runs: out of the journal, into a file of their own, and back.
+
+A run goes with the runs it composes. An exported file is a state file that holds one such tree and nothing else.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from akm_run.faults import UsageFault
+from akm_run.journal.schema import create, explained, transaction
+from akm_run.journal.writer import Journal
+
+_BY_RUN = ("runs", "steps", "units", "events", "notices")
+
+
+def tree_of(journal: Journal, run_id: str) -> list[str]:
+    """``run_id`` and all runs below it."""
+    return [run_id, *(below for child in journal.children(run_id) for below in tree_of(journal, child.run_id))]
+
+
+class Archive:
+    """Whole runs of an open journal."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._db = journal.connection
+
+    def delete(self, run_ids: Sequence[str]) -> None:
+        """Forget the runs, all or none; results that nothing else refers to go with them."""
+        with transaction(self._db):
+            for table in reversed(_BY_RUN):
+                self._db.executemany(f"DELETE FROM {table} WHERE run_id = ?", [(run_id,) for run_id in run_ids])
+            self._db.execute(
+                "DELETE FROM blobs WHERE sha256 NOT IN"
+                " (SELECT result_blob FROM units WHERE result_blob IS NOT NULL"
+                " UNION SELECT artifact_blob FROM steps WHERE artifact_blob IS NOT NULL)"
+            )
+
+    def compact(self) -> bool:
+        """Give the space of what was deleted back to the file system; ``False`` when others are using the file.
+
+        They will use the space, so nothing is lost by leaving it.
+        """
+        try:
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError:
+            return False
+        return True
+
+    def export(self, run_ids: Sequence[str], path: Path) -> None:
+        """Write the runs to a new state file at ``path``; raises UsageFault when that cannot be done."""
+        with explained(path):
+            other = sqlite3.connect(path, isolation_level=None)
+            try:
+                create(other)
+                _copy(self._db, other, run_ids)
+                other.execute("PRAGMA journal_mode=DELETE")  # one file, without companions
+            finally:
+                other.close()
+
+    def import_from(self, other: Journal) -> list[str]:
+        """Take over every run of ``other``, all or none; their ids. Raises UsageFault when one is here already."""
+        run_ids = [row[0] for row in other.connection.execute("SELECT run_id FROM runs ORDER BY created_at, run_id")]
+        for run_id in run_ids:
+            if self._journal.run(run_id) is not None:
+                raise UsageFault(f'run {run_id} is in "{self._journal.path}" already: nothing was imported')
+        _copy(other.connection, self._db, run_ids)
+        return run_ids
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, run_ids: Sequence[str]) -> None:
+    with transaction(target):
+        for name in _blobs_of(source, run_ids):
+            row = source.execute("SELECT sha256, data FROM blobs WHERE sha256 = ?", (name,)).fetchone()
+            target.execute("INSERT OR IGNORE INTO blobs (sha256, data) VALUES (?, ?)", row)
+        for table in _BY_RUN:
+            columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
+            listed, places = ", ".join(columns), ", ".join("?" * len(columns))
+            for run_id in run_ids:
+                order = (
+                    "" if table == "events" else " ORDER BY rowid"
+                )  # the order of attempts and notices is that of rows
+                rows = source.execute(f"SELECT {listed} FROM {table} WHERE run_id = ?{order}", (run_id,))
+                target.executemany(f"INSERT INTO {table} ({listed}) VALUES ({places})", rows)
+
+
+def _blobs_of(source: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[str]:
+    for table, column in (("units", "result_blob"), ("steps", "artifact_blob")):
+        for run_id in run_ids:
+            query = f"SELECT DISTINCT {column} FROM {table} WHERE run_id = ? AND {column} IS NOT NULL"
+            yield from (row[0] for row in source.execute(query, (run_id,)))

@@ -1,0 +1,239 @@
+"""The open state file: made, opened, and written to, one transaction per decision."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from akm_run import events
+from akm_run.events import Event
+from akm_run.faults import UsageFault
+from akm_run.journal.reader import Reader
+from akm_run.journal.schema import (
+    BUSY_TIMEOUT_S,
+    ELSEWHERE,
+    SCHEMA_VERSION,
+    create,
+    explained,
+    transaction,
+    upgrade,
+    version,
+)
+from akm_run.rows import Publication
+from akm_run.values import encoded
+from akm_schemas.bounds import RESULT_INLINE_BYTES
+from akm_schemas.hashing import sha256_hex
+from akm_schemas.json_types import Json
+
+
+class Journal(Reader):
+    """An open state file. Times are ISO 8601 texts given by the caller."""
+
+    @classmethod
+    def create_or_open(cls, path: Path) -> Journal:
+        """The state file at ``path``, created (private, with its folder) where there is none.
+
+        Raises ``UsageFault`` for a file that is no state file or was written by a newer version.
+        """
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not path.exists():
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise UsageFault(f'cannot create the state file "{path}": {error.strerror}', ELSEWHERE) from error
+        with explained(path):
+            connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            if version(connection) == 0:
+                create(connection)
+            return cls._checked(connection, path)
+
+    @classmethod
+    def open(cls, path: Path) -> Journal | None:
+        """The state file at ``path`` to read from, or ``None`` where there is none; nothing is created or changed.
+
+        In a folder that cannot be written to, SQLite may lack its shared-memory file; the file is then read as it stands.
+        """
+        if not path.is_file() or path.stat().st_size == 0:
+            return None
+        with explained(path):
+            if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+                return cls._checked(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None), path)
+            uri = path.absolute().as_uri() + "?mode=ro"
+            try:
+                return cls._checked(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+            except sqlite3.OperationalError:
+                return cls._checked(sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None), path)
+
+    @classmethod
+    def _checked(cls, connection: sqlite3.Connection, path: Path) -> Journal:
+        found = version(connection)
+        if found > SCHEMA_VERSION:
+            connection.close()
+            raise UsageFault(
+                f'"{path}" was written by a newer akm-run: its version is {found}, this one reads up to {SCHEMA_VERSION}',
+                f"upgrade akm-run, or {ELSEWHERE}",
+            )
+        if found < SCHEMA_VERSION:
+            upgrade(connection)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        return cls(connection, path)
+
+    def publish(self, run: Publication, at: str) -> None:
+        """A new active run with all steps pending. Raises ``sqlite3.IntegrityError`` when the id is taken."""
+        with transaction(self._db):
+            self._db.execute(
+                "INSERT INTO runs (run_id, status, title, ref, plan, plan_hash, content_hash, params, width, exports,"
+                " base_commit, parent_run, parent_unit, parent_hash, reuses, created_at, updated_at)"
+                " VALUES (?, 'active', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (run.run_id, run.title, run.ref, run.plan, run.plan_hash, run.content_hash, encoded(run.params), run.width,
+                 run.exports, run.base_commit, run.parent_run, run.parent_unit, run.parent_hash,
+                 run.reuses, at, at),
+            )  # fmt: skip
+            self._db.executemany(
+                "INSERT INTO steps (run_id, step, step_id, kind, status) VALUES (?, ?, ?, ?, 'pending')",
+                [(run.run_id, index, step_id, kind) for index, (step_id, kind) in enumerate(run.steps)],
+            )
+            self._event(run.run_id, at, "run.published", status="active")
+
+    def commit(self, run_id: str, batch: Sequence[Event], at: str) -> None:
+        """Write one decision: all of ``batch`` or nothing."""
+        with transaction(self._db):
+            for event in batch:
+                self._write(run_id, event, at)
+            self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
+
+    def _write(self, run_id: str, event: Event, at: str) -> None:
+        match event:
+            case events.UnitStarted():
+                self._unit_started(run_id, event, at)
+            case events.UnitReused():
+                self._unit_reused(run_id, event, at)
+            case events.UnitFinished():
+                self._unit_finished(run_id, event, at)
+            case events.StepSettled():
+                self._step_settled(run_id, event, at)
+            case events.StepLooped():
+                self._db.execute(
+                    "UPDATE steps SET loop = ?, feedback = ? WHERE run_id = ? AND step = ?",
+                    (event.loop, event.feedback, run_id, event.step),
+                )
+                self._event(run_id, at, "step.looped", event.step, status="pending")
+            case events.StepRejected():
+                self._step_held(run_id, event.step, "gate_rejected", event)
+                self._event(run_id, at, "step.rejected", event.step, status="pending")
+            case events.OutputsUnresolved():
+                self._step_held(run_id, event.step, event.reason, event)  # a completion taken back leaves no event
+            case events.RunSettled():
+                outputs = None if event.outputs is None else encoded(event.outputs)
+                self._db.execute(
+                    "UPDATE runs SET status = ?, outputs = ? WHERE run_id = ?", (event.status, outputs, run_id)
+                )
+                self._event(run_id, at, "run.settled", status=event.status)
+            case events.RunResumed():
+                self._db.execute("UPDATE runs SET status = 'active' WHERE run_id = ?", (run_id,))
+                self._db.execute(
+                    "UPDATE steps SET status = 'pending', reason = NULL, summary = NULL, finished_at = NULL,"
+                    " failed_units = 0 WHERE run_id = ? AND status IN ('failed', 'blocked')",
+                    (run_id,),
+                )
+                self._event(run_id, at, "run.resumed", status="active")
+            case events.RunAbandoned():
+                self._db.execute("UPDATE runs SET status = 'failed' WHERE run_id = ?", (run_id,))
+                self._event(run_id, at, "run.abandoned", status="failed")
+            case events.NoticeRaised():
+                self._db.execute(
+                    "INSERT OR IGNORE INTO notices VALUES (?, ?, ?, ?)",
+                    (run_id, event.step, event.unit or "", event.text),
+                )
+
+    def _unit_started(self, run_id: str, event: events.UnitStarted, at: str) -> None:
+        if event.respawn:
+            self._db.execute(
+                "UPDATE units SET spawns = spawns + 1, started_at = ? WHERE run_id = ? AND unit_id = ?",
+                (at, run_id, event.unit_id),
+            )
+        else:
+            self._db.execute(
+                "INSERT INTO units (run_id, unit_id, step, key, role, attempt, loop, cause, input_hash, item_index, spawns,"
+                " status, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 'running', ?)",
+                (run_id, event.unit_id, event.step, event.key, event.role, event.attempt, event.loop, event.cause,
+                 event.input_hash, event.index, at),
+            )  # fmt: skip
+        self._unit_counted(run_id, event.step, event.of, at)
+        self._event(run_id, at, "unit.started", event.step, event.unit_id, "running")
+
+    def _unit_reused(self, run_id: str, event: events.UnitReused, at: str) -> None:
+        self._db.execute(
+            "INSERT INTO units (run_id, unit_id, step, key, role, attempt, loop, cause, input_hash, item_index, spawns,"
+            " status, started_at, finished_at, result, result_blob, reused_run, reused_unit)"
+            " SELECT ?, ?, ?, ?, ?, 1, ?, 'reused', ?, ?, 0, 'completed', ?, ?, result, result_blob, run_id, unit_id"
+            " FROM units WHERE run_id = ? AND unit_id = ?",
+            (run_id, event.key, event.step, event.key, event.role, event.loop, event.input_hash, event.index, at, at,
+             event.from_run, event.from_unit),
+        )  # fmt: skip
+        self._unit_counted(run_id, event.step, event.of, at)
+        self._event(run_id, at, "unit.reused", event.step, event.key, "completed")
+
+    def _unit_counted(self, run_id: str, step: int, of: int, at: str) -> None:
+        """A unit of a step began: so has the step, which has ``of`` units."""
+        self._db.execute(
+            "UPDATE steps SET started_at = coalesce(started_at, ?), unit_count = ? WHERE run_id = ? AND step = ?",
+            (at, of, run_id, step),
+        )
+
+    def _unit_finished(self, run_id: str, event: events.UnitFinished, at: str) -> None:
+        status = "completed" if event.reason is None else "failed"
+        result, blob = self._stored(event.value)
+        errors = encoded(list(event.errors)) if event.errors else None
+        self._db.execute(
+            "UPDATE units SET status = ?, reason = ?, diagnostic = ?, errors = ?, tokens = ?, finished_at = ?, result = ?,"
+            " result_blob = ? WHERE run_id = ? AND unit_id = ?",
+            (status, event.reason, event.diagnostic, errors, event.tokens, at, result, blob, run_id, event.unit_id),
+        )
+        self._event(run_id, at, "unit.finished", event.step, event.unit_id, status)
+
+    def _step_settled(self, run_id: str, event: events.StepSettled, at: str) -> None:
+        artifact, blob = self._stored(event.artifact)
+        self._db.execute(
+            "UPDATE steps SET status = ?, reason = ?, summary = ?, selected = ?, unit_count = ?, failed_units = ?,"
+            " finished_at = ?, artifact = ?, artifact_blob = ? WHERE run_id = ? AND step = ?",
+            (event.status, event.reason, event.summary, event.selected, event.unit_count, event.failed_units, at,
+             artifact, blob, run_id, event.step),
+        )  # fmt: skip
+        self._event(run_id, at, "step.settled", event.step, status=event.status)
+
+    def _step_held(
+        self, run_id: str, step: int, reason: str, event: events.StepRejected | events.OutputsUnresolved
+    ) -> None:
+        self._db.execute(
+            "UPDATE steps SET reason = ?, summary = ?, unit_count = ?, failed_units = ? WHERE run_id = ? AND step = ?",
+            (reason, event.summary, event.unit_count, event.failed_units, run_id, step),
+        )
+
+    def _event(
+        self,
+        run_id: str,
+        at: str,
+        kind: str,
+        step: int | None = None,
+        unit: str | None = None,
+        status: str | None = None,
+    ) -> None:
+        self._db.execute(
+            "INSERT INTO events VALUES (?1, coalesce((SELECT max(seq) FROM events WHERE run_id = ?1), 0) + 1, ?2, ?3, ?4, ?5, ?6)",
+            (run_id, at, kind, step, unit, status),
+        )
+
+    def _stored(self, value: Json) -> tuple[bytes | None, str | None]:
+        """A value's columns: inline, or the name of its blob."""
+        if value is None:
+            return None, None
+        data = encoded(value)
+        if RESULT_INLINE_BYTES.holds(len(data)):
+            return data, None
+        name = sha256_hex(data)
+        self._db.execute("INSERT OR IGNORE INTO blobs VALUES (?, ?)", (name, data))
+        return None, name
