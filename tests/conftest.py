@@ -10,6 +10,12 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
+
+# ``AKMC_HYPOTHESIS=long``: many examples for every property, for a night or a release.
+settings.register_profile("long", max_examples=2000, deadline=None)
+settings.register_profile("default", max_examples=50, deadline=None)
+settings.load_profile(os.environ.get("AKMC_HYPOTHESIS", "default"))
 
 # The strategies of the fuzz targets serve the property tests too.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))

@@ -31,6 +31,9 @@ lint-imports --no-cache
 step "unit, golden, property and real-process tests, against the wheel"
 python -m pytest -q -n "$jobs" --dist loadgroup tests
 
+step "the same plans on every Python that is here"
+sh tests/reproducible.sh
+
 step "acceptance cases"
 python tests/acceptance/check.py
 

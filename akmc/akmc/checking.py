@@ -19,6 +19,8 @@ from akmc.session.store import FileStore
 from akmc.session.targets import Collector, Targets, bundle_option
 
 STDIN = "-"
+CACHED_FROM = 32
+"""Targets in one call from which on verdicts are remembered; below, nothing is read or written for it."""
 STDIN_NAME = "workflows/stdin.md"
 
 
@@ -62,7 +64,14 @@ def run_check(options: CheckOptions) -> int:
 
         result = fix_targets(session, targets, selection)
         targets, fixed = result.targets, result.applied
-    return check_once(session, targets, options, selection, fixed)
+    if len(targets.targets) >= CACHED_FROM:
+        from akmc.session.verdicts import open_verdicts
+
+        session.verdicts = open_verdicts(session.store.working_directory)
+    status = check_once(session, targets, options, selection, fixed)
+    if session.verdicts is not None:
+        session.verdicts.save()
+    return status
 
 
 def check_once(session: Session, targets: Targets, options: CheckOptions, selection: Selection, fixed: int = 0) -> int:

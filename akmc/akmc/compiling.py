@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from akm_schemas.plan import Plan
 from akmc.console import err, out, out_bytes
 from akmc.emitting import emitted
 from akmc.faults import FOUND, OK, USAGE, CommandFault
 from akmc.files import write_atomically
 from akmc.planning import needed_plan, show_findings
 from akmc.render.escape import visible
-from akmc.session.freezing import STDIN, PlanResult, changed_sources, compile_source, plan_bytes
+from akmc.session.freezing import STDIN, PlanResult, changed_sources, compile_source
 
 if TYPE_CHECKING:
     from akmc_passes.pipeline import Timing
@@ -69,10 +68,20 @@ def run_compile(options: CompileOptions) -> int:
     status, plan = needed_plan(result)
     if plan is None:
         return status
+    publish(options, result)
+    return status
+
+
+def publish(options: CompileOptions, result: PlanResult) -> None:
+    """Write the plan of ``result``, unless a source changed while it was made; say what was written where."""
     _refuse_changed(result)
     _refuse_own_source(options, result)
     _write(options, emitted(result, options.emit, pretty=options.pretty))
-    return status
+    plan = result.plan
+    if options.output in (None, STDIN) or plan is None or not Path(options.output or "").is_file():
+        return
+    steps = f"{len(plan.steps)} {'step' if len(plan.steps) == 1 else 'steps'}"
+    err(f"akmc: wrote {visible(options.output or '')} (contentHash {plan.content_hash[:12]}, {steps})")
 
 
 def _check_options(options: CompileOptions) -> None:
@@ -145,29 +154,13 @@ def _check(options: CompileOptions, result: PlanResult) -> int:
     if plan is None:
         return status
     assert options.output is not None
-    reason = stale_reason(options.output, plan)
-    if reason is None:
+    from akmc.staleness import staleness
+
+    stale = staleness(options.output, plan)
+    if stale is None:
         return OK
-    err(f"akmc: {visible(options.output)} is stale: {visible(reason)}")
+    err(f"akmc: {visible(options.output)} is stale: {visible(stale.reason)}")
+    for cause in stale.causes:
+        err(f"  {visible(cause)}")
     err(f"  help: akmc compile {visible(options.source)} -o {visible(options.output)}")
     return FOUND
-
-
-def stale_reason(path: str, plan: Plan) -> str | None:
-    """Why the plan file at ``path`` is not ``plan``; ``None`` when it is (an indented twin is the same plan)."""
-    from akm_schemas.decode import PlanError, decode_plan
-
-    if not Path(path).exists():
-        return "there is no such file"
-    try:
-        found = decode_plan(plan_bytes(path))
-    except PlanError as error:
-        return f"it cannot be read as a plan ({error})"
-    if found.plan_hash == plan.plan_hash:
-        return None
-    old, new = found.provenance.toolchain.lowering, plan.provenance.toolchain.lowering
-    if old != new:
-        return f"it was lowered by version {old}, this is version {new}"
-    if found.content_hash != plan.content_hash:
-        return "what it does has changed (contentHash)"
-    return "only its provenance has changed (planHash)"

@@ -5,16 +5,16 @@ Parser, published schemas, plan decoder and docs read it; no other module spells
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 KIB: Final = 1024
 MIB: Final = 1024 * 1024
 SAFE_INTEGER: Final = 2**53
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """An inclusive range; ``unit`` says what is counted (bytes, items, ms, ...)."""
 
     name: str

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 import msgspec
 
-from akm_schemas.bounds import CHILD_BYTES, PLAN_BYTES
+from akm_schemas.bounds import CHILD_BYTES, COMPOSITION_DEPTH, KIB, PLAN_BYTES, STEPS
 from akm_schemas.canonical import canonical_bytes, pretty_bytes
 from akm_schemas.json_paths import dotted
 from akm_schemas.json_types import Json, JsonObject
@@ -25,12 +25,13 @@ from akm_schemas.strict_json import JsonFault, parse_json
 
 __all__ = ["PlanError", "PlanErrorKind", "decode_plan", "encode_plan", "plan_json", "pretty_plan"]
 
-# A compact plan has at most its own bytes, those of its children and a few for each place that holds a child; escapes
-# and the blanks after colons may double what another writer makes of it. Indentation does not count: a deep list of
-# small numbers is mostly that.
-_TEXT_BYTES: Final = 2 * (PLAN_BYTES.high + CHILD_BYTES.high)
+# A compact plan has at most its own bytes, those of its children and a few for each place that holds a child. What
+# another writer adds does not count: blanks (an indented deep list of small numbers is mostly that) and escapes.
+_TEXT_BYTES: Final = PLAN_BYTES.high + CHILD_BYTES.high + STEPS.high * COMPOSITION_DEPTH.high * 32
 _FILE_BYTES: Final = 16 * _TEXT_BYTES
-_INDENT: Final = re.compile(rb"[\r\n][ \t\r\n]*")
+_BLANKS: Final = b" \t\r\n"
+_ESCAPES: Final = ((b"\\u", 5), (b"\\/", 1))  # and the bytes by which each may be longer than what it stands for
+_LARGE: Final = 256 * KIB  # from here on a look at the bytes is worth its time before all of them are parsed
 
 # Eight levels of embedded plans (five levels of nesting each) around a schema or literal of 64 levels, with room.
 _DEPTH: Final = 192
@@ -75,10 +76,18 @@ def pretty_plan(plan: Plan) -> bytes:
 def _check_file_size(data: bytes) -> None:
     size = len(data)
     if _TEXT_BYTES < size <= _FILE_BYTES:
-        size = len(_INDENT.sub(b"", data))
+        # Blanks of strings are left out too: never more than the size of the plan, which is measured again once read.
+        compact = data.translate(None, _BLANKS)
+        size = len(compact) - sum(compact.count(text) * longer for text, longer in _ESCAPES)
     if size > _TEXT_BYTES:
         message = f"the file has {size} bytes, a plan with all it embeds has at most {_TEXT_BYTES}"
         raise PlanError("bounds", "", message)
+    if len(data) > _LARGE:
+        first = data.lstrip(_BLANKS)[:1]
+        if first == b"[":
+            raise PlanError("malformed", "", "a plan is a JSON object, found an array")
+        if first == b"{" and b'"irVersion"' not in data and b"\\u" not in data:  # a name may be written in escapes
+            raise PlanError("malformed", "", "there is no irVersion number, so this is no frozen plan")
 
 
 def _json_message(fault: JsonFault) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from akm_schemas.bounds import COMPOSITION_DEPTH
+from akm_schemas.bounds import COMPOSITION_DEPTH, STEPS
 from akm_schemas.canonical import CanonicalError
 from akm_schemas.hashing import content_hash, plan_hash, target_hash
 from akm_schemas.json_paths import quoted
@@ -69,6 +69,8 @@ def _check_plan(plan: JsonObject, path: PlanPath, depth: int) -> None:
     steps = plan.get("steps")
     if not isinstance(steps, list):
         raise plan_error("malformed", (*path, "steps"), _expected("a list of steps", plan, "steps"))
+    if len(steps) > STEPS.high:  # before a million of them are hashed
+        raise plan_error("bounds", (*path, "steps"), f"found {len(steps)}, expected {STEPS.says()}")
     for index, step in enumerate(steps):
         place = (*path, "steps", index)
         if not isinstance(step, dict):

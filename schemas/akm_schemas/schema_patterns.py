@@ -7,15 +7,15 @@ slips past (Python's ``$`` stands before one, so that ``(?!\n)`` follows it).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.bounds import ARGV_WORD_BYTES, ARGV_WORDS, TIMEOUT_MS
 from akm_schemas.keys import NAME, STEP_ID
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """``body`` is matched in full; ``hint`` says in words what is expected."""
 
     body: str

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Final, Literal, NoReturn, cast
 
 from msgspec import Struct
@@ -128,11 +129,9 @@ def _survey(value: object, max_depth: int) -> Literal["depth", "values"] | None:
         depth += 1
         if depth > max_depth:
             return "depth"
-        level = [child for node in level if type(node) is list or type(node) is dict for child in _children(node)]
-
-
-def _children(node: object) -> Iterator[object]:
-    return iter(node.values() if isinstance(node, dict) else cast("list[object]", node))
+        lists = [node for node in level if type(node) is list]
+        objects = [node for node in level if type(node) is dict]
+        level = [*chain.from_iterable(lists), *chain.from_iterable(map(dict.values, objects))]
 
 
 def _second_reading(text: str, canonical_numbers: bool) -> object:

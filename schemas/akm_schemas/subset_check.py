@@ -7,8 +7,9 @@ line of the source or to a part of the plan, and a kind, which they map to a rul
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from typing import Final, cast
+
+from msgspec import Struct, field
 
 from akm_schemas.bounds import SAFE_INTEGER, SCHEMA_BYTES, SCHEMA_CHECKS, SCHEMA_DEPTH
 from akm_schemas.canonical import CanonicalError, canonical_bytes
@@ -97,8 +98,7 @@ def _deeper_than(value: Json, levels: int) -> SchemaPath | None:
     return None
 
 
-@dataclass(slots=True)
-class _Checker:
+class _Checker(Struct):
     """One walk over a schema. Each method returns nothing and adds what it finds to ``faults``."""
 
     faults: list[SchemaFault] = field(default_factory=list)

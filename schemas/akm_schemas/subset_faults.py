@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from akm_schemas.canonical import number_text
 from akm_schemas.json_paths import quoted
@@ -45,8 +45,7 @@ class KeywordFix(Struct, frozen=True):
     safe: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFault:
+class SchemaFault(Struct, frozen=True):
     """One fault: ``pointer`` is the path of the offending member inside the schema, ``part`` its key or its value."""
 
     kind: FaultKind

@@ -7,10 +7,9 @@ the schema expects, never the value: it may be a param, and those are not echoed
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akm_schemas.bounds import SCHEMA_CHECKS, SCHEMA_DEPTH, SCHEMA_ERRORS
 from akm_schemas.canonical import canonical_text, number_text
@@ -59,8 +58,7 @@ class BudgetExhausted(Exception):
     """More checks or levels than one validation may use."""
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """What is left of a number of checks; one check is one schema applied to one value."""
 
     left: int = SCHEMA_CHECKS.high
@@ -96,8 +94,7 @@ class _Missed(Exception):
     """Ends an evaluation of which only the verdict is wanted."""
 
 
-@dataclass(slots=True)
-class _Sink:
+class _Sink(Struct):
     """Keeps the first ``room`` misses and counts the rest; with no room the first miss ends the evaluation."""
 
     room: int
@@ -112,8 +109,7 @@ class _Sink:
             self.kept.append(Miss(pointer(path), message()))
 
 
-@dataclass(slots=True)
-class _Evaluation:
+class _Evaluation(Struct):
     """One validation: its budget, and the look-up tables of the enums met so far."""
 
     budget: Budget

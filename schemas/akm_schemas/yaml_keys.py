@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from akm_schemas import bounds
 from akm_schemas.keys import STEP, Anything, Key, Record, Text

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from akmc import cli
+from akmc import cli, group
 from akmc.faults import INTERNAL, INTERRUPTED, USAGE
 from akmc.progress import Progress
 
@@ -91,7 +91,7 @@ def test_an_internal_error_is_a_report_and_no_traceback(
     def explode(*arguments: object, **options: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(cli.akmc, "main", explode)
+    monkeypatch.setattr(group.akmc, "main", explode)
     with monkeypatch.context() as patch:  # pytest's own capture needs the real directory
         patch.setattr("tempfile.tempdir", str(tmp_path))
         assert cli.run([]) == INTERNAL
@@ -109,7 +109,7 @@ def test_an_internal_error_without_a_temporary_directory(
     def explode(*arguments: object, **options: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(cli.akmc, "main", explode)
+    monkeypatch.setattr(group.akmc, "main", explode)
     with monkeypatch.context() as patch:
         patch.setattr("tempfile.tempdir", "/nonexistent")
         assert cli.run([]) == INTERNAL
@@ -121,7 +121,7 @@ def test_interruption(error: type[BaseException], monkeypatch: pytest.MonkeyPatc
     def interrupt(**options: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli.akmc, "main", interrupt)
+    monkeypatch.setattr(group.akmc, "main", interrupt)
     assert cli.run([]) == INTERRUPTED
 
 

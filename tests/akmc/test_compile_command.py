@@ -32,6 +32,9 @@ def test_to_a_file_and_to_standard_output_the_same_bytes(
 ) -> None:
     root = write(FILES)
     assert run(["compile", "workflows/a.md", "-o", "p.json"]) == 0
+    plan = decode_plan((root / "p.json").read_bytes())
+    wrote = f"akmc: wrote p.json (contentHash {plan.content_hash[:12]}, 1 step)\n"
+    assert capfdbinary.readouterr() == (b"", wrote.encode())
     for arguments in (["workflows/a.md"], ["workflows/a.md", "-o", "-"]):
         assert run(["compile", *arguments]) == 0
         captured = capfdbinary.readouterr()

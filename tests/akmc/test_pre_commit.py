@@ -115,3 +115,26 @@ def test_try_repo_on_a_clone_checks_several_files_at_once(clone: Path, tmp_path:
     assert "services/api/workflows/stray.md:8:4" in said
     assert "4 files checked: 2 errors" in said
     assert "ci.yml" not in said
+
+
+@needs_pre_commit
+@pytest.mark.timeout(900)
+def test_try_repo_on_a_clone_refreshes_several_plans(clone: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
+    env |= {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PRE_COMMIT_COLOR": "never", "AKM_CONFIG_DIR": str(tmp_path)}
+    source = "---\nsteps: [{id: build, unit: {exec: {command: [make]}}}]\n---\n## build\nGo.\n"
+    plans = {"workflows/a.md": "plans/a.json", "services/api/workflows/b.md": "services/api/b.json"}
+    for name, plan in plans.items():
+        for path in (scratch / name, scratch / plan):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        (scratch / name).write_text(source)
+        words = [sys.executable, "-m", "akmc", "compile", name, "-o", plan]
+        subprocess.run(words, cwd=scratch, check=True, capture_output=True)
+        (scratch / name).write_text(source.replace("make", "cmake"))
+    commit_all(scratch)
+    words = [sys.executable, "-m", "pre_commit", "try-repo", str(clone), "akmc-compile", "--files", *plans, "--verbose"]
+    for status, said in ((1, "files were modified by this hook"), (0, "Passed")):
+        done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+        assert (done.returncode, said in done.stdout) == (status, True), done.stdout + done.stderr
+    assert all("cmake" in (scratch / plan).read_text() for plan in plans.values())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from akmc.render import FORMATS, render_report
 from akmc.render.finding import Finding, FoundEdit, FoundFix, FoundNote, Report

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from akmc.faults import CONFIG, OK, USAGE, CommandFault
 from akmc.render.finding import Finding

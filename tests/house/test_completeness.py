@@ -10,7 +10,8 @@ import pytest
 
 from akm_run.commands import COMMANDS as RUN_COMMANDS
 from akm_run.commands import group as run_group
-from akmc.cli import COMMANDS, LazyGroup
+from akmc.cli import COMMANDS
+from akmc.group import LazyGroup
 from akmc_grammar.rules import RULES
 from akmc_passes.pipeline import PIPELINE
 

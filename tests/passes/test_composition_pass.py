@@ -10,7 +10,7 @@ import pytest
 
 from akm_schemas.bounds import INSTRUCTION_BYTES, SCRIPT_BYTES
 from akm_schemas.decode import decode_plan, encode_plan
-from akmc_passes.engines import AGENT_OPTIONS
+from akmc_passes.chooser import AGENT_OPTIONS
 
 Compose = Callable[..., Any]
 

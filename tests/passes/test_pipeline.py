@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from akmc_grammar.rules import RULES
 from akmc_passes import references, seal

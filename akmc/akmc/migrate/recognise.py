@@ -7,8 +7,10 @@ The name decides where it can (``.md``, ``.yml``, ``.yaml``), else the text does
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from akmc.faults import CommandFault
 from akmc_grammar.body_binder import Body, read_body

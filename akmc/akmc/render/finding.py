@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import Struct
@@ -12,8 +11,7 @@ from akmc_grammar.rules import Rule
 from akmc_grammar.source import SourceText
 
 
-@dataclass(frozen=True, slots=True)
-class FoundNote:
+class FoundNote(Struct, frozen=True):
     """A secondary message; ``path`` and ``span`` are ``None`` when it has no place of its own."""
 
     message: str
@@ -38,8 +36,7 @@ class FoundFix(Struct, frozen=True):
     rename: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One finding, ready to be shown. ``source`` is ``None`` when the file could not be read."""
 
     rule: Rule
@@ -49,7 +46,7 @@ class Finding:
     notes: tuple[FoundNote, ...] = ()
     help: str | None = None
     fix: FoundFix | None = None
-    source: SourceText | None = field(default=None, compare=False, repr=False)
+    source: SourceText | None = None
 
     @property
     def fixable(self) -> bool:
@@ -62,8 +59,7 @@ class Finding:
         return (self.path, self.span.line, self.span.column, self.rule.code, self.message)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """All findings of one run, sorted, and how many files were checked and fixes applied.
 
     ``paths`` are the checked files as shown; ``strict`` says that warnings count as failures.

@@ -6,12 +6,14 @@ out (they would turn one changed word into many changed lines), the plan's own s
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 import msgspec
 from msgspec import UNSET
 
 from akm_schemas.canonical import canonical_text
+from akm_schemas.hashing import sha256_hex
 from akm_schemas.json_types import Json
 from akm_schemas.plan import (
     AgentEngine,
@@ -137,6 +139,7 @@ def _target(target: Target) -> Iterator[str]:
             yield f"pass env: {', '.join(target.pass_env)}"
     elif isinstance(target, ScriptTarget):
         yield f"script: {target.ref} ({target.byte_length} bytes) by {_words(target.interpreter)}"
+        yield from _script(target)
     elif isinstance(target, CommandTarget):
         yield from _command(target)
     else:
@@ -147,6 +150,18 @@ def _target(target: Target) -> Iterator[str]:
     if isinstance(target, ChildTarget):
         yield "child plan:"
         yield from (INDENT + line if line else "" for line in plan_text(target.frozen_plan).splitlines())
+
+
+def _script(target: ScriptTarget) -> Iterator[str]:
+    """The bytes that run, as lines where they are UTF-8, else by their hash: a changed script is a changed text."""
+    data = base64.b64decode(target.bytes_base64)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        yield f"script sha256: {sha256_hex(data)}"
+        return
+    yield "script text:"
+    yield from _prose(text.removesuffix("\n"))
 
 
 def _command(target: CommandTarget) -> Iterator[str]:

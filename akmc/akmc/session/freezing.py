@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from akm_schemas.plan import Plan
 from akmc.console import read_stdin
@@ -27,8 +28,7 @@ CONFIG_RULES = frozenset({"no-engine", "no-judge-engine", "model-alias-gap", "co
 CONSEQUENCE = "composition-invalid"
 
 
-@dataclass(frozen=True)
-class PlanResult:
+class PlanResult(Struct, frozen=True):
     """A plan, or why there is none.
 
     ``findings`` are those of a source, warnings included; a plan file has none. ``analysis`` is there for a source.

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akmc.render.finding import Finding
 from akmc.session.resolving import START, Resolver, in_order
@@ -22,11 +21,13 @@ from akmc.session.targets import Target, Targets
 from akmc_grammar.diagnostics import Diagnostic, Fix, Sink
 from akmc_grammar.document import Document
 from akmc_grammar.places import Place
-from akmc_passes.config import Config, ConfigError, load_config
+from akmc_passes.config_places import may_have_config
 from akmc_passes.contract import Asset, Context, PassCrash, Program
 from akmc_passes.paths import absolute
 
 if TYPE_CHECKING:
+    from akmc.session.verdicts import Verdicts
+    from akmc_passes.config import Config, ConfigError
     from akmc_passes.library import Library
     from akmc_passes.pipeline import Timing
 
@@ -63,14 +64,16 @@ class Checked(Struct, frozen=True):
     crashes: tuple[PassCrash, ...] = ()
 
 
-@dataclass
-class Session:
-    """``config_file`` is ``--config``; ``freeze`` whether the freeze rules run without a config too."""
+class Session(Struct, dict=True):
+    """``config_file`` is ``--config``; ``freeze`` whether the freeze rules run without a config too; ``verdicts`` are
+    those of earlier sessions, looked at when they are there."""
 
     store: FileStore
     config_file: Path | None = None
     freeze: bool = False
+    verdicts: Verdicts | None = None
     _configs: dict[Path, Config | ConfigError | None] = field(default_factory=dict)
+    _digests: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def library(self) -> Library:
@@ -93,11 +96,54 @@ class Session:
             name = self.store.name(target.path)
             if progress is not None:
                 progress(done, len(targets.targets), name)
-            analysis = self.analyse(target)
             paths.append(name)
+            key = self._verdict_key(target)
+            if key is not None and self.verdicts is not None and self.verdicts.knows(key):
+                continue
+            analysis = self.analyse(target)
             crashes += [crash for crash in analysis.context.crashes if crash not in crashes]
-            findings += self.resolve(analysis)
+            found = self.resolve(analysis)
+            findings += found
+            if key is not None and not found:
+                self._remember(key, analysis)
         return Checked(in_order(findings), tuple(paths), tuple(problems), self.config_errors(), tuple(crashes))
+
+    def _verdict_key(self, target: Target) -> bytes | None:
+        """The key of a target whose verdict may be known, or worth remembering; ``None`` for any other."""
+        if self.verdicts is None or target.family != "workflows" or target.path.suffix != ".md":
+            return None
+        config = self.config_for(target.path.parent)
+        if isinstance(config, Exception):
+            return None
+        try:
+            source = self.store.read(target.path)
+        except OSError:
+            return None
+        from akmc.session.verdicts import key_of
+
+        return key_of(asset_of(target), source.sha256, self._config_digest(config), freeze=self.freeze)
+
+    def _remember(self, key: bytes, analysis: Analysis) -> None:
+        """Remember the verdict on a target without findings, if it is clean (nothing hidden either) and follows from
+        its key."""
+        from akmc.session.verdicts import stands_alone
+
+        clean = not analysis.diagnostics and not analysis.context.crashes
+        if clean and self.verdicts is not None and analysis.program is not None and stands_alone(analysis.program):
+            self.verdicts.add(key)
+
+    def _config_digest(self, config: Config | None) -> str:
+        """A hash of everything that a config says."""
+        if config is None:
+            return ""
+        if id(config) not in self._digests:  # configs live as long as the session
+            from hashlib import sha256
+
+            import msgspec
+
+            text = msgspec.json.encode(config, enc_hook=repr, order="deterministic")
+            self._digests[id(config)] = sha256(text).hexdigest()
+        return self._digests[id(config)]
 
     def analyse(
         self,
@@ -112,12 +158,12 @@ class Session:
         A task is checked whole; the workflow that it targets is frozen with it.
         """
         config = self.config_for(target.path.parent)
-        faulty = isinstance(config, ConfigError)  # what depends on the config is not judged without it
+        faulty = isinstance(config, Exception)  # what depends on the config is not judged without it
         context = Context(
             sink=Sink(),
             store=self.store,
             bundle=target.bundle,
-            config=None if isinstance(config, ConfigError) else config,
+            config=None if isinstance(config, Exception) else config,
             freeze=self.freeze and not faulty,
             library=self.library,
         )
@@ -164,25 +210,32 @@ class Session:
         """The config for sources in ``folder``, or what is wrong with it; read once per folder."""
         key = self.store.key(folder)
         if key not in self._configs:
-            try:
-                config = load_config(key, self.config_file)
-                # One object per config: the library tells configs apart by identity.
-                self._configs[key] = next((known for known in self._configs.values() if known == config), config)
-            except ConfigError as error:
-                self._configs[key] = error
-            except OSError as error:
-                where = Path(os.fsdecode(error.filename)) if error.filename else key
-                self._configs[key] = ConfigError(where, "", f"cannot be read: {error.strerror or error}")
+            config = self._load(key) if self.config_file is not None or may_have_config(key) else None
+            # One object per config: the library tells configs apart by identity.
+            self._configs[key] = next((known for known in self._configs.values() if known == config), config)
         return self._configs[key]
+
+    def _load(self, folder: Path) -> Config | ConfigError | None:
+        from akmc_passes.config import ConfigError, load_config
+
+        try:
+            return load_config(folder, self.config_file)
+        except ConfigError as error:
+            return error
+        except OSError as error:
+            where = Path(os.fsdecode(error.filename)) if error.filename else folder
+            return ConfigError(where, "", f"cannot be read: {error.strerror or error}")
 
     def bundles(self) -> tuple[Path, ...]:
         """The roots of the bundles that the configs looked at so far name, sorted."""
-        configs = [config for config in self._configs.values() if isinstance(config, Config)]
+        configs = [
+            config for config in self._configs.values() if config is not None and not isinstance(config, Exception)
+        ]
         return tuple(sorted({root for config in configs for root in config.bundles.values()}))
 
     def config_errors(self) -> tuple[str, ...]:
         """What was wrong with the configs that were looked at, each once, sorted."""
-        return tuple(sorted({str(error) for error in self._configs.values() if isinstance(error, ConfigError)}))
+        return tuple(sorted({str(error) for error in self._configs.values() if isinstance(error, Exception)}))
 
     def _is_readable(self, target: Target, sink: Sink) -> bool:
         """Whether the target can be read at all; reports why not."""

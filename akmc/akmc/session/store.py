@@ -96,10 +96,13 @@ class FileStore:
 def read_regular(path: Path) -> bytes:
     """The bytes of a regular file; ``OSError`` says in a person's words why it cannot be read."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise NotAFile(0, "it is a directory", str(path))
         if not stat.S_ISREG(mode):
             raise NotAFile(0, "it is no regular file", str(path))
-        return file.read()
+        with os.fdopen(descriptor, "rb", closefd=False) as file:  # refuses directories in words of its own
+            return file.read()
+    finally:
+        os.close(descriptor)

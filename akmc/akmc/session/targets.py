@@ -20,7 +20,7 @@ from akmc_passes.paths import absolute
 
 Family: TypeAlias = Literal["workflows", "tasks"]
 
-_TYPE_WORKFLOW = re.compile(r"""type:[ \t]+(["']?)workflow\1[ \t]*(#.*)?""")
+_TYPE_WORKFLOW = r"""type:[ \t]+(["']?)workflow\1[ \t]*(#.*)?"""
 _PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type
 
 
@@ -220,6 +220,6 @@ def _type_line(lines: Iterable[str]) -> bool:
     for line in lines:
         if line.rstrip(" \t") == "---":
             return False
-        if _TYPE_WORKFLOW.fullmatch(line.rstrip()):
+        if re.fullmatch(_TYPE_WORKFLOW, line.rstrip()):
             return True
     return False
