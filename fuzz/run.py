@@ -10,9 +10,11 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import strategies
 from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from akm_schemas.decode import PlanError, decode_plan
 from akmc_grammar.diagnostics import Sink
@@ -43,7 +45,7 @@ def decode(data: bytes) -> None:
         return
 
 
-TARGETS: dict[str, tuple[Callable[..., None], object]] = {
+TARGETS: dict[str, tuple[Callable[..., None], SearchStrategy[Any]]] = {
     "front end, any bytes": (read_bytes, strategies.ANY_BYTES),
     "front end, sound workflows": (read_sound, strategies.sound_workflows()),
     "plan decoder, any bytes": (decode, strategies.ANY_BYTES),
@@ -61,7 +63,7 @@ def main() -> int:
         while time.monotonic() < end and found is None:
             batch = settings(max_examples=300, deadline=None, database=None, suppress_health_check=list(HealthCheck))
             try:
-                batch(given(strategy)(target))()  # type: ignore[arg-type]  # strategies of different values
+                batch(given(strategy)(target))()
             except BaseExceptionGroup as several:
                 found = repr(several.exceptions[0])
             except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -27,7 +27,7 @@ def exec_step(draw: st.DrawFn, name: str, earlier: list[str]) -> str:
         lines.append(f"      timeout: {draw(st.integers(1, 90))}s")
     if draw(st.booleans()):
         lines.append("      retry: {max: 1, on: [timeout]}")
-    if earlier and draw(st.booleans()):
+    if len(earlier) > 0 and draw(st.booleans()):
         lines.append(f"    inputs: [steps.{draw(st.sampled_from(earlier))}.output]")
     return "\n".join(lines)
 

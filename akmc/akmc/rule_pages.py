@@ -1,6 +1,6 @@
 """The documentation pages of the rules, and what a rule says of itself where it has none.
 
-Pages are ``<name>.md``: beside this module in an installed package, in ``docs/rules`` in a checkout.
+Pages are ``<name>.md``: in ``docs/rules`` of a checkout, where they are never stale, beside this module in a wheel.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ def asked_rule(word: str) -> Rule:
 
 def page(rule: Rule) -> str:
     """The rule's page as Markdown, ended by one newline."""
-    packaged = files("akmc") / PACKAGED / f"{rule.name}.md"
-    if packaged.is_file():
-        return packaged.read_text(encoding="utf-8").rstrip("\n") + "\n"
     in_checkout = Path(__file__).resolve().parents[2] / CHECKOUT / f"{rule.name}.md"
-    if in_checkout.is_file():
-        return in_checkout.read_text(encoding="utf-8").rstrip("\n") + "\n"
+    packaged = files("akmc") / PACKAGED / f"{rule.name}.md"
+    for found in (in_checkout, packaged):
+        if found.is_file():
+            return found.read_text(encoding="utf-8").rstrip("\n") + "\n"
     return own_words(rule)
 
 

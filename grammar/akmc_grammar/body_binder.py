@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib import import_module
-from typing import Any
+from typing import cast
 
 from msgspec import Struct
 
+from akmc_grammar._generated import body_table
 from akmc_grammar.body_comments import Comment
 from akmc_grammar.body_scanner import Blocks, Marker, scan_blocks
+from akmc_grammar.lalr import Child, Token, Tree, parse
 from akmc_grammar.places import Span
 
 GATE = "gate"
@@ -70,13 +70,6 @@ def read_body(lines: Sequence[str], first_line: int) -> Body:
     return _Reader(lines, first_line, scan_blocks(lines)).body()
 
 
-@cache
-def _parser() -> tuple[Any, Any]:
-    """The generated parser and its token class (they carry no types)."""
-    generated: Any = import_module("akmc_grammar._generated.body_parser")
-    return generated.Lark_StandAlone(), generated.Token
-
-
 class _Reader:
     """Cuts the texts of one body. Line indexes count from 0 here; an end is the line behind the last."""
 
@@ -89,9 +82,9 @@ class _Reader:
         self.near_lines = [marker.line for marker in self.near]
 
     def body(self) -> Body:
-        preamble, *sections = self._parse()
+        preamble, *sections = _trees(parse(body_table, self._classes()).children)
         top = [marker for marker in self.blocks.headings if marker.heading.level == 1]
-        starts = [tree.children[0].line for tree in sections]
+        starts = [_tokens(tree)[0].line for tree in sections]
         ends = [*starts[1:], len(self.lines)]
         preamble_end = starts[0] if starts else len(self.lines)
         title = next((marker for marker in top if marker.line < preamble_end and marker.heading.text), None)
@@ -99,7 +92,7 @@ class _Reader:
         return Body(
             title=None if title is None else title.heading.text,
             title_span=None if title is None else self._heading_span(title),
-            preamble=self._text(0, preamble.children[-1].end_line if preamble.children else 0),
+            preamble=self._text(0, _tokens(preamble)[-1].end_line if preamble.children else 0),
             sections=tuple(self._section(tree, end) for tree, end in zip(sections, ends, strict=False)),
             setext=tuple(self._setext(start, underline) for start, underline in self.blocks.setext),
             unspaced=tuple(self._unspaced(marker) for marker in self.blocks.unspaced),
@@ -108,38 +101,29 @@ class _Reader:
             top_headings=tuple((marker.heading.text, self._heading_span(marker)) for marker in top),
         )
 
-    def _parse(self) -> Any:
-        """The children of the tree: the preamble, then the sections."""
-        parser, token = _parser()
-        interactive = parser.parse_interactive(start="body")
-        for kind, start, end in self._classes():
-            interactive.feed_token(token(kind, "", line=start, end_line=end))
-        return interactive.feed_eof().children
-
-    def _classes(self) -> Iterator[tuple[str, int, int]]:
-        """The terminals of ``body.lark`` as (kind, first line, end)."""
+    def _classes(self) -> Iterator[Token]:
+        """The terminals of ``body.lark``."""
         position = 0
         for marker in self.blocks.headings:
             level = marker.heading.level
             if level != 2 and not (level == 3 and marker.heading.text == GATE):
                 continue
             if marker.line > position:
-                yield "TEXT", position, marker.line
-            yield "H2" if level == 2 else "GATE", marker.line, marker.line + 1
+                yield Token("TEXT", position, marker.line)
+            yield Token("H2" if level == 2 else "GATE", marker.line, marker.line + 1)
             position = marker.line + 1
         if position < len(self.lines):
-            yield "TEXT", position, len(self.lines)
+            yield Token("TEXT", position, len(self.lines))
 
-    def _section(self, tree: Any, end: int) -> Section:
-        heading_token, _, gate_tree = tree.children
-        start, text_end = heading_token.line, end
+    def _section(self, tree: Tree, end: int) -> Section:
+        gate_tree = tree.children[2]
+        start, text_end = _tokens(tree)[0].line, end
         gate: GateText | None = None
         extra: tuple[Span, ...] = ()
-        if gate_tree is not None:
-            gate_token, rubric = gate_tree.children
-            text_end = gate_token.line
+        if isinstance(gate_tree, Tree):
+            text_end = _tokens(gate_tree)[0].line
             gate = GateText(self._heading_span(self.markers[text_end]), self._text(text_end + 1, end))
-            repeated = (token for token in rubric.children if token.type == "GATE")
+            repeated = (token for token in _tokens(_trees(gate_tree.children[1:])[0]) if token.type == "GATE")
             extra = tuple(self._heading_span(self.markers[token.line]) for token in repeated)
         near = self.near[bisect_left(self.near_lines, start) : bisect_left(self.near_lines, end)]
         return Section(
@@ -192,6 +176,16 @@ class _Reader:
 
     def _span(self, number: int, start: int, end: int) -> Span:
         return Span(number + self.first_line, start + 1, number + self.first_line, end + 1)
+
+
+def _trees(children: list[Child]) -> list[Tree]:
+    """``children`` that the grammar says are all rules."""
+    return cast("list[Tree]", children)
+
+
+def _tokens(tree: Tree) -> list[Token]:
+    """The children of a rule whose leading ones (or all) the grammar says are terminals."""
+    return cast("list[Token]", tree.children)
 
 
 def _is_blank(line: str) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from functools import cache
+from typing import Final
+
+from msgspec import Struct
 
 RULE_RUN: Final = re.compile(r"(?:\*[ ]*)+|(?:-[ ]*)+|(?:_[ ]*)+")
 SETEXT_UNDERLINE: Final = re.compile(r"(?:=+|-+)[ ]*")
@@ -81,28 +84,12 @@ _BLOCK_TAGS: Final = [
     "ul",
 ]
 _ATTRIBUTE: Final = r"""[ ]+[A-Za-z_:][A-Za-z0-9_.:-]*(?:[ ]*=[ ]*(?:[^ "'=<>`\x00-\x1f]+|'[^']*'|"[^"]*"))?"""
-_HTML_STARTS: Final = (
-    (1, re.compile(r"<(?:script|pre|style|textarea)(?:[ >]|\Z)", re.IGNORECASE)),
-    (2, re.compile(r"<!--")),
-    (3, re.compile(r"<\?")),
-    (4, re.compile(r"<![A-Za-z]")),
-    (5, re.compile(r"<!\[CDATA\[")),
-    (6, re.compile(rf"</?(?:{'|'.join(_BLOCK_TAGS)})(?:[ ]|/?>|\Z)", re.IGNORECASE)),
-    (7, re.compile(rf"(?:<[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ ]*/?>|</[A-Za-z][A-Za-z0-9-]*[ ]*>)[ ]*\Z")),
-)
-_HTML_ENDS: Final = {
-    1: re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
-    2: re.compile("-->"),
-    3: re.compile(r"\?>"),
-    4: re.compile(">"),
-    5: re.compile(r"\]\]>"),
-}
 HTML_COMMENT: Final = 2
 HTML_UNTIL_BLANK: Final = (6, 7)
 """The types that a blank line ends."""
 
 
-class Heading(NamedTuple):
+class Heading(Struct, frozen=True):
     """An ATX heading: its text without hashes and blanks, and where the text stands (columns from 0)."""
 
     level: int
@@ -111,9 +98,38 @@ class Heading(NamedTuple):
     end: int
 
 
+@cache
+def _html_starts() -> tuple[tuple[int, re.Pattern[str]], ...]:
+    """The types of HTML blocks with what begins them; made on use, for most bodies have none."""
+    ignoring_case = re.IGNORECASE
+    return (
+        (1, re.compile(r"<(?:script|pre|style|textarea)(?:[ >]|\Z)", ignoring_case)),
+        (2, re.compile(r"<!--")),
+        (3, re.compile(r"<\?")),
+        (4, re.compile(r"<![A-Za-z]")),
+        (5, re.compile(r"<!\[CDATA\[")),
+        (6, re.compile(rf"</?(?:{'|'.join(_BLOCK_TAGS)})(?:[ ]|/?>|\Z)", ignoring_case)),
+        (7, re.compile(rf"(?:<[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ ]*/?>|</[A-Za-z][A-Za-z0-9-]*[ ]*>)[ ]*\Z")),
+    )
+
+
+@cache
+def _html_ends() -> dict[int, re.Pattern[str]]:
+    """What ends an HTML block of the types that a blank line does not end."""
+    return {
+        1: re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
+        2: re.compile("-->"),
+        3: re.compile(r"\?>"),
+        4: re.compile(">"),
+        5: re.compile(r"\]\]>"),
+    }
+
+
 def html_start(line: str, position: int, *, interrupts_paragraph: bool) -> int | None:
     """The type (1 to 7) of the HTML block that begins at ``position`` of a tab-free line."""
-    for kind, pattern in _HTML_STARTS:
+    if not line.startswith("<", position):
+        return None
+    for kind, pattern in _html_starts():
         if pattern.match(line, position):
             return None if kind == 7 and interrupts_paragraph else kind
     return None
@@ -121,7 +137,8 @@ def html_start(line: str, position: int, *, interrupts_paragraph: bool) -> int |
 
 def html_ends(kind: int, line: str, position: int) -> bool:
     """Whether a line from ``position`` on ends an HTML block of type 1 to 5."""
-    return kind in _HTML_ENDS and _HTML_ENDS[kind].search(line, position) is not None
+    pattern = _html_ends().get(kind)
+    return pattern is not None and pattern.search(line, position) is not None
 
 
 def closes_fence(line: str, position: int, fence: str) -> bool:

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akmc_grammar import body_lines as shapes
 from akmc_grammar.body_comments import Comment, find_comments, is_allow_line
@@ -37,8 +36,7 @@ class Marker(Struct, frozen=True):
     heading: shapes.Heading
 
 
-@dataclass(slots=True)
-class Blocks:
+class Blocks(Struct):
     """What was found, in source order; lines are indexes from 0. ``setext`` is (first text line, underline) pairs."""
 
     headings: list[Marker] = field(default_factory=list)
@@ -49,8 +47,7 @@ class Blocks:
     unclosed_fence: int | None = None
 
 
-@dataclass(slots=True)
-class _Container:
+class _Container(Struct):
     """An open block quote (``width`` 0) or list item (``width`` columns of indentation continue it)."""
 
     width: int

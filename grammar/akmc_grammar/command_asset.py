@@ -5,10 +5,9 @@ Frontmatter is optional; everything behind it is the prompt template. Source: sp
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akm_schemas.bounds import INSTRUCTION_BYTES
 from akm_schemas.task_keys import COMMAND
@@ -33,8 +32,7 @@ class Command(Struct, frozen=True):
     agent: str | None = None
 
 
-@dataclass(frozen=True)
-class CommandDocument:
+class CommandDocument(Struct, frozen=True):
     """A command after its front end; see ``document.Document`` for the fields."""
 
     source: SourceText

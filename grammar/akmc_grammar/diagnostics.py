@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akmc_grammar.places import Place
 from akmc_grammar.rules import RULES, Rule
@@ -37,8 +36,7 @@ class Fix(Struct, frozen=True):
     rename: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding: a rule, a place and what to do about it."""
 
     rule: Rule
@@ -54,8 +52,7 @@ class Diagnostic:
         return self.rule.severity
 
 
-@dataclass(slots=True)
-class Sink:
+class Sink(Struct):
     """Collects diagnostics in any order; ``akmc.session`` sorts and deduplicates them in one place."""
 
     found: list[Diagnostic] = field(default_factory=list)

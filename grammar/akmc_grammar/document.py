@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import Struct
@@ -27,8 +26,7 @@ class Allow(Struct, frozen=True):
     span: Span
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True):
     """What a front end leaves: the IR (``None`` when nothing could be read), places and suppressions.
 
     ``poisoned`` holds the IR paths that could not be read: nothing below them is reported again.

@@ -6,7 +6,6 @@ before could read; nothing raises for anything a file can hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from msgspec import UNSET, Struct, UnsetType
@@ -149,8 +148,7 @@ def report_superseded(source: SourceText, sink: Sink, span: Span) -> None:
     )
 
 
-@dataclass
-class Reader:
+class Reader(Struct):
     """One frontmatter with its body."""
 
     source: SourceText

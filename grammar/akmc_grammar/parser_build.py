@@ -1,8 +1,9 @@
 """Generates the parsers of ``*.lark``: a build hook for hatchling, and a command for a checkout.
 
 Holds before: lark is installed (a build requirement). Holds after: ``_generated/<name>_parser.py`` are what
-Lark's standalone tool makes of the grammars beside this file. The build runs this file by its path, so it imports
-nothing of its own package; an installed package needs neither hatchling nor lark for its parsers.
+Lark's standalone tool makes of the grammars beside this file, ``_generated/<name>_table.py`` the LALR tables of those
+that ``lalr.py`` runs. The build runs this file by its path, so it imports nothing of its own package; an installed
+package needs neither hatchling nor lark for its parsers.
 """
 
 from __future__ import annotations
@@ -18,34 +19,90 @@ if TYPE_CHECKING:
 
 GRAMMARS: Final = {
     "reference": ("reference", "asset_ref", "duration"),
-    "body": ("body",),
     "run": ("run",),
+    "body": ("body",),
 }
 """Grammar name (``<name>.lark``) to its start rules."""
+TABLES: Final = frozenset({"body"})
+"""Grammars whose terminals are found by a scanner of ours: the table is all that is needed of them."""
 
 _SHIFT: Final = 0  # Lark's serialised action: (0, state) shifts or goes, (1, rule) reduces
 
 
 def generated_path(name: str, folder: Path) -> Path:
-    """Where the parser of grammar ``name`` is written; ``folder`` holds the grammars."""
-    return folder / "_generated" / f"{name}_parser.py"
+    """Where the parser or table of grammar ``name`` is written; ``folder`` holds the grammars."""
+    return folder / "_generated" / f"{name}_{'table' if name in TABLES else 'parser'}.py"
 
 
-def generate(name: str, folder: Path) -> str:
-    """The source text of the standalone parser of ``folder/<name>.lark``, the same on every run.
+def load(name: str, folder: Path) -> Any:
+    """The ``lark.Lark`` of ``folder/<name>.lark``.
 
     Raises ``lark.exceptions.LarkError`` for a faulty grammar and ``OSError`` when it cannot be read.
     """
     from lark import Lark
-    from lark.tools.standalone import gen_standalone
 
     grammar = (folder / f"{name}.lark").read_text(encoding="utf-8")
-    parser = Lark(grammar, parser="lalr", lexer="contextual", start=list(GRAMMARS[name]), maybe_placeholders=True)
+    return Lark(grammar, parser="lalr", lexer="contextual", start=list(GRAMMARS[name]), maybe_placeholders=True)
+
+
+def generate(name: str, folder: Path) -> str:
+    """The source text of the standalone parser, or of the table, of ``folder/<name>.lark``, the same on every run.
+
+    Raises as ``load`` does, and ``ValueError`` for a grammar that ``lalr.py`` cannot run.
+    """
+    parser = load(name, folder)
+    return _table_text(name, parser) if name in TABLES else _standalone_text(parser)
+
+
+def _standalone_text(parser: Any) -> str:
+    from lark.tools.standalone import gen_standalone
+
     out = io.StringIO()
     write: Any = gen_standalone  # the tool carries no types
     write(_Canonical(parser), out=out)
     lines = (line.rstrip() for line in out.getvalue().splitlines())
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _table_text(name: str, parser: Any) -> str:
+    """A module of literals, as ``lalr.Table`` describes it."""
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    table = _renumbered(data["parser"]["parser"])
+    used = sorted({target["@"] for row in table["states"].values() for action, target in row.values() if action})
+    rules = {number: position for position, number in enumerate(used)}
+    names = table["tokens"]
+    (start,), (end,) = table["start_states"].values(), table["end_states"].values()
+    lines = [f'"""The LALR(1) table of {name}.lark, computed by Lark when the package was built."""']
+    lines += [f"START, END = {start}, {end}", "STATES: tuple[dict[str, tuple[int, int]], ...] = ("]
+    for row in table["states"].values():
+        entries = {
+            names[token]: (action, target if action == _SHIFT else rules[target["@"]])
+            for token, (action, target) in row.items()
+        }
+        lines.append(f"    {entries!r},")
+    lines += [")", "RULES: tuple[tuple[str, str], ...] = ("]
+    lines += [f"    {(memo[number]['origin']['name'], _fates(memo[number]))!r}," for number in used]
+    return "\n".join([*lines, ")", ""])
+
+
+def _fates(rule: dict[str, Any]) -> str:
+    """What becomes of each symbol of a rule, in the letters of ``lalr.py``."""
+    options = rule["options"]
+    if rule["alias"] or options["expand1"] or options["template_source"]:
+        raise ValueError(f"{rule['origin']['name']}: aliases, ?rules and templates are not for lalr.py")
+    letters = []
+    for symbol in rule["expansion"]:
+        if symbol["__type__"] == "NonTerminal":
+            letters.append("s" if symbol["name"].startswith("_") else "k")
+        else:
+            letters.append("d" if symbol["filter_out"] and not options["keep_all_tokens"] else "k")
+    if not options["empty_indices"]:
+        return "".join(letters)
+    there = iter(letters)  # True marks an optional that this form of the rule leaves out
+    return "".join("n" if empty else next(there) for empty in options["empty_indices"])
 
 
 class _Canonical:

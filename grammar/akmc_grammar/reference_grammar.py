@@ -21,10 +21,8 @@ _REFERENCE: Final = re.compile(
     rf"|steps\.(?P<step>{_IDENT})\.output(?P<path>(?:\.{_IDENT}|\[(?:0|[1-9][0-9]{{0,9}})\])*)"
 )
 _PATH_PART: Final = re.compile(rf"\.({_IDENT})|\[([0-9]+)\]")
-_ASSET_REF: Final = re.compile(
-    rf"(?:(?P<bundle>{_SEGMENT})//)?(?P<family>workflows|tasks|commands|scripts|env)/(?P<name>{_SEGMENT}(?:/{_SEGMENT})*)"
-)
-_DURATION: Final = re.compile(r"(?P<count>[0-9]+)(?P<unit>ms|s|m)?")
+_ASSET_REF: Final = rf"(?:(?P<bundle>{_SEGMENT})//)?(?P<family>workflows|tasks|commands|scripts|env)/(?P<name>{_SEGMENT}(?:/{_SEGMENT})*)"
+_DURATION: Final = r"(?P<count>[0-9]+)(?P<unit>ms|s|m)?"
 _UNIT_MS: Final = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 # int() refuses texts beyond some thousand digits; a count of more than 18 is above every bound anyway.
 _COUNT_DIGITS: Final = 18
@@ -67,7 +65,7 @@ def parse_duration(text: str) -> int | Literal["none"] | None:
     """
     if text == "none":
         return "none"
-    match = _DURATION.fullmatch(text)
+    match = re.fullmatch(_DURATION, text)
     if match is None:
         return None
     digits = match["count"].lstrip("0")
@@ -77,5 +75,5 @@ def parse_duration(text: str) -> int | Literal["none"] | None:
 
 def parse_asset_ref(text: str) -> AssetRef | None:
     """Read a whole value as an asset ref of any family; ``None`` when it is none."""
-    match = _ASSET_REF.fullmatch(text)
+    match = re.fullmatch(_ASSET_REF, text)
     return None if match is None else AssetRef(match["bundle"], match["family"], match["name"], text)

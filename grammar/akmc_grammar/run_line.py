@@ -7,8 +7,9 @@ which knows where the line stops being plain.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 _WORD: Final = r"[A-Za-z0-9_@%+=:,./^-]+"
 _LINE: Final = re.compile(rf"[ \t]*{_WORD}(?:[ \t]+{_WORD})*[ \t]*")
@@ -47,8 +48,7 @@ _WHY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UnsafeToken:
+class UnsafeToken(Struct, frozen=True):
     """What a shell would read: ``offset`` and ``length`` in code points of the run text."""
 
     offset: int

@@ -14,10 +14,9 @@ Source: spec 1, sections 2.2 and 2.6.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akm_schemas.bounds import DIAGNOSTICS_PER_FILE
 from akmc_grammar.body_binder import Body, Section
@@ -68,8 +67,7 @@ def bind_sections(body: Body, steps: Sequence[StepHead], *, file: str, sink: Sin
     return binding.bound
 
 
-@dataclass(slots=True)
-class _Binding:
+class _Binding(Struct):
     body: Body
     steps: Sequence[StepHead]
     file: str

@@ -6,7 +6,6 @@ source says nothing against it. What is only likely is a help line, never a fix.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Final, TypeGuard
@@ -17,8 +16,8 @@ from akmc_grammar.yaml_core import resolve_plain
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar
 
 _CLOSE: Final = 0.8
-_PLAIN_WORDS: Final = re.compile(r"[A-Za-z0-9_@%+=:./^ -]+")
-_BARE: Final = re.compile(r"-{0,2}[A-Za-z_./][A-Za-z0-9_./+=-]*")
+_PLAIN_WORDS: Final = r"[A-Za-z0-9_@%+=:./^ -]+"
+_BARE: Final = r"-{0,2}[A-Za-z_./][A-Za-z0-9_./+=-]*"
 
 
 def misspelt(word: str, known: Iterable[str]) -> str | None:
@@ -66,13 +65,15 @@ def quotes_fix(node: Node, place: Place) -> Fix | None:
     """Put quotes around a number or boolean where a text is expected; its spelling stays."""
     if not _on_one_line(node) or node.style != "plain" or not node.text:
         return None
+    import json  # on use: most documents need no fix
+
     text = json.dumps(node.text, ensure_ascii=False)
     return _replaced(f"write {text}", place, text)
 
 
 def plain_words(command: str) -> bool:
     """Whether a command line holds nothing that a shell would read otherwise than as words between blanks."""
-    return _PLAIN_WORDS.fullmatch(command) is not None and bool(command.strip())
+    return re.fullmatch(_PLAIN_WORDS, command) is not None and bool(command.strip())
 
 
 def argv_text(command: str) -> str:
@@ -82,8 +83,12 @@ def argv_text(command: str) -> str:
 
 def flow_word(word: str) -> str:
     """``word`` as it can stand in a YAML flow list and be read as that text: bare, or in double quotes."""
-    bare = _BARE.fullmatch(word) is not None and isinstance(resolve_plain(word), str)
-    return word if bare else json.dumps(word, ensure_ascii=False)
+    bare = re.fullmatch(_BARE, word) is not None and isinstance(resolve_plain(word), str)
+    if bare:
+        return word
+    import json
+
+    return json.dumps(word, ensure_ascii=False)
 
 
 def _on_one_line(node: Node) -> TypeGuard[Scalar]:

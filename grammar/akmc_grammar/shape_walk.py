@@ -7,8 +7,9 @@ reported once, at its place, and its path is poisoned; what is returned holds on
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from akm_schemas import keys
 from akm_schemas.bounds import PARAM_NAME, TIMEOUT_MS, Bound
@@ -50,8 +51,7 @@ def described(node: Node) -> str:
     return f"the string {quoted(value)}"
 
 
-@dataclass
-class Walk:
+class Walk(Struct):
     """One walk over one document."""
 
     file: str

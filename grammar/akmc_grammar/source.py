@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 BOM = "\ufeff"
 
 
-@dataclass(frozen=True)
-class SourceText:
+class SourceText(Struct, frozen=True, dict=True):
     """``name`` is the path as shown; ``raw`` the bytes of the file; ``text`` without BOM and with LF line ends.
 
     Only LF (and CR LF) end a line. ``text`` is ``None`` when the bytes are not UTF-8; ``bad_offset`` is then the

@@ -6,7 +6,7 @@ with the target. Source: spec 1, section 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from akm_schemas.task_keys import TASK, TASK_VERSION
 from akmc_grammar.diagnostics import Sink
@@ -23,8 +23,7 @@ from akmc_grammar.yaml_reader import read_yaml, yaml_comments
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar, YamlTree
 
 
-@dataclass(frozen=True)
-class TaskLocator:
+class TaskLocator(Struct, frozen=True):
     """Places of a task: fields of the dispatch bag under the names that authors write."""
 
     tree: YamlTree

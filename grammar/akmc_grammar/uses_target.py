@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.yaml_keys import BUILTIN
 from akmc_grammar.reference_grammar import parse_asset_ref
@@ -12,8 +13,7 @@ from akmc_grammar.reference_grammar import parse_asset_ref
 RUNNABLE: Final = ("commands", "scripts", "tasks", "workflows")
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedTarget:
+class RefusedTarget(Struct, frozen=True):
     """A refused ``uses``: its rule, what is wrong, what to write instead."""
 
     rule: str

@@ -7,8 +7,9 @@ expanded size and depth are within the same bounds, or nothing. Source: spec 1, 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from akm_schemas.bounds import YAML_NODES, Bound
@@ -21,7 +22,7 @@ from akmc_grammar.yaml_tree import Bad, Entry, Mapping, Node, Scalar, Sequence, 
 
 _STYLES: Final[dict[str, Style]] = {"": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
 _KIND_WORDS: Final[dict[type, str]] = {Sequence: "a list", Mapping: "a mapping"}
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = "[\ud800-\udfff]"
 
 
 class OutOfBounds(Exception):
@@ -40,7 +41,7 @@ class UndefinedAlias(Exception):
         self.span, self.name = span, name
 
 
-class _Built(NamedTuple):
+class _Built(Struct, frozen=True):
     """A node with its expanded number of nodes and levels of collections."""
 
     node: Node
@@ -94,7 +95,7 @@ class Composer:
         else:
             built = self._mapping(event, start, level)
         if event.tag is not None:
-            built = built._replace(node=self._tagged(event))
+            built = replace(built, node=self._tagged(event))
         if event.anchor is not None:
             self._anchors[event.anchor] = built
         return built
@@ -116,15 +117,15 @@ class Composer:
         if level - 1 + target.height > self._depth.high:
             raise OutOfBounds(span, self._depth)
         # The alias is where the value is used; what is inside it keeps its places at the anchor.
-        return target._replace(node=replace(target.node, span=span))
+        return replace(target, node=replace(target.node, span=span))
 
     def _scalar(self, event: Event, start: Mark) -> Node:
         span = self._spans.scalar(event, start)
         text = event.value
-        if _SURROGATE.search(text):
+        if not text.isascii() and re.search(_SURROGATE, text):
             # JSON writers escape astral characters as a pair of surrogates; only a lone one has no meaning.
             text = _paired(text)
-            if _SURROGATE.search(text):
+            if re.search(_SURROGATE, text):
                 self._report("non-json-value", span, "found half of a surrogate pair", "write the whole character")
                 return Bad(span)
         style = _STYLES[event.style]
@@ -163,7 +164,7 @@ class Composer:
             key = self._node(item, level + 1)
             value = self._node(next(self._events), level + 1)
             if self._spans.is_late(value.node.span, key.node.span):
-                value = value._replace(node=replace(value.node, span=self._spans.behind_colon(key.node.span)))
+                value = replace(value, node=replace(value.node, span=self._spans.behind_colon(key.node.span)))
             size, height = size + key.size + value.size, max(height, key.height, value.height)
             tail = value.node.span
             name = self._key(key.node, seen)

@@ -20,9 +20,9 @@ _WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+")
-_PREFIXED: Final = re.compile(r"0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)")
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_PREFIXED: Final = r"0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)"
+_FLOAT: Final = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_NOT_FINITE: Final = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 _NUMBER_STARTS: Final = frozenset("0123456789+-.")
 # No integer of at most 2**53 has more digits in any base, leading zeros aside; int() refuses very long texts.
 _DIGITS: Final = 20
@@ -42,13 +42,13 @@ def resolve_plain(text: str) -> str | int | float | bool | NotJson | None:
         return text
     if _INTEGER.fullmatch(text):
         return _integer(text.lstrip("+-"), 10, -1 if text[0] == "-" else 1)
-    prefixed = _PREFIXED.fullmatch(text)
+    prefixed = re.fullmatch(_PREFIXED, text)
     if prefixed is not None:
         return _integer(prefixed["octal"], 8, 1) if prefixed["octal"] else _integer(prefixed["hex"], 16, 1)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         value = float(text)
         return value if math.isfinite(value) else NotJson("a number beyond the range of a double")
-    if _NOT_FINITE.fullmatch(text):
+    if re.fullmatch(_NOT_FINITE, text):
         return NotJson("no number that JSON has")
     return text
 

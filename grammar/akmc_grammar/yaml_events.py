@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -41,7 +41,7 @@ _ASCII_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _UNPRINTABLE: Final = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 
 
-class Mark(NamedTuple):
+class Mark(Struct, frozen=True, order=True):
     """A position in the text, all from 0, in code points."""
 
     line: int
@@ -49,7 +49,7 @@ class Mark(NamedTuple):
     offset: int
 
 
-class Event(NamedTuple):
+class Event(Struct, frozen=True):
     """One parse event; ``flow`` is for collections, ``value`` for scalars, ``style`` as YAML writes it (plain: "")."""
 
     kind: Kind

@@ -64,7 +64,7 @@ def explain(fault: Fault, text: str) -> Explanation:
 def _inside(mark: Mark, lines: list[str]) -> Mark:
     """``mark``, or the end of the last line with text for one behind it (libyaml closes the text with a line end)."""
     if mark.line < len(lines) and any(line.strip() for line in lines[mark.line :]):
-        return mark._replace(column=min(mark.column, len(lines[mark.line])))
+        return replace(mark, column=min(mark.column, len(lines[mark.line])))
     last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
     return Mark(last, len(lines[last].rstrip()), mark.offset)
 
@@ -139,7 +139,7 @@ def _indexed(line: str, mark: Mark) -> Explanation | None:
     what = "the reference" if word.startswith(("params.", "steps.")) else "it"
     message = f'"{word}" is not quoted, so its "[" is read as the beginning of a list'
     return Explanation(
-        mark._replace(column=head.start()), len(word), message, f'put {what} in quotes: "{word}"', quote=True
+        replace(mark, column=head.start()), len(word), message, f'put {what} in quotes: "{word}"', quote=True
     )
 
 

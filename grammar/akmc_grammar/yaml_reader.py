@@ -14,7 +14,6 @@ from akmc_grammar.diagnostics import Edit, Fix, Sink
 from akmc_grammar.places import Place, Span
 from akmc_grammar.yaml_compose import Composer, OutOfBounds, UndefinedAlias
 from akmc_grammar.yaml_events import Event, Fault, Mark, Overflow, scan
-from akmc_grammar.yaml_faults import explain
 from akmc_grammar.yaml_spans import shown
 from akmc_grammar.yaml_tree import Node
 
@@ -104,6 +103,8 @@ def _hidden_from(event: Event, text: str) -> int:
 
 
 def _report_fault(fault: Fault, text: str, file: str, sink: Sink, first_line: int) -> None:
+    from akmc_grammar.yaml_faults import explain  # on use: most documents are YAML
+
     said = explain(fault, text)
     place = _place(file, said.mark, said.width, first_line)
     sink.report(said.rule, place, said.message, help=said.help, fix=_quotes(place) if said.quote else None)

@@ -12,9 +12,9 @@ from typing import Final
 from akmc_grammar.places import Span
 from akmc_grammar.yaml_events import Event, Mark
 
-_PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s+(?:#[^\n]*\n\s*)*)?)+")
-_TAG: Final = re.compile(r"!<[^>\s]*>?|![^\s,\[\]{}]*")
-_ANCHOR: Final = re.compile(r"&[^\s,\[\]{}]*")
+_PROPERTIES: Final = r"(?:[&!][^\s,\[\]{}]*(?:\s+(?:#[^\n]*\n\s*)*)?)+"
+_TAG: Final = r"!<[^>\s]*>?|![^\s,\[\]{}]*"
+_ANCHOR: Final = r"&[^\s,\[\]{}]*"
 _SHOWN: Final = 40
 
 
@@ -34,10 +34,10 @@ class Spans:
     def span(self, start: Mark, end: Mark) -> Span:
         """From ``start`` to ``end``, both within the text (libyaml closes it with a line end of its own)."""
         first, count = self._first_line, len(self._lines)
-        if end[0] >= count:
-            end = Mark(count - 1, len(self._lines[-1]), end[2])
-            start = start if start[0] < count else end
-        return Span(start[0] + first, start[1] + 1, end[0] + first, end[1] + 1)
+        if end.line >= count:
+            end = Mark(count - 1, len(self._lines[-1]), end.offset)
+            start = start if start.line < count else end
+        return Span(start.line + first, start.column + 1, end.line + first, end.column + 1)
 
     def scalar(self, event: Event, start: Mark) -> Span:
         """A scalar from ``start`` on; a block text ends with its last line that is not blank."""
@@ -71,7 +71,7 @@ class Spans:
         """Where the node begins behind its anchor and tag."""
         if event.anchor is None and event.tag is None:
             return event.start
-        match = _PROPERTIES.match(self._text, event.start.offset)
+        match = re.compile(_PROPERTIES).match(self._text, event.start.offset)
         if match is None or (event.kind == "scalar" and match.end() >= event.end.offset):
             return event.start
         return self._mark(match.end(), event.start)
@@ -84,8 +84,8 @@ class Spans:
         """The tag of ``event`` and how it is written."""
         return self._property(event, _TAG)
 
-    def _property(self, event: Event, pattern: re.Pattern[str]) -> tuple[Span, str]:
-        match = pattern.search(self._text, event.start.offset)
+    def _property(self, event: Event, pattern: str) -> tuple[Span, str]:
+        match = re.compile(pattern).search(self._text, event.start.offset)
         if match is None:
             return self.span(event.start, event.start), ""
         start, end = self._mark(match.start(), event.start), self._mark(match.end(), event.start)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from akm_schemas.bounds import ARGV_WORD_BYTES, ARGV_WORDS, INSTRUCTION_BYTES
 from akm_schemas.json_types import JsonObject

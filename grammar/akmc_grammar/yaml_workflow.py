@@ -6,7 +6,7 @@ the path of the source IR, ``("steps", 2, ...)``; the locator knows where the jo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from akm_schemas.bounds import SCHEDULES, SOURCE_BYTES, STEPS
 from akm_schemas.keys import ListOf
@@ -30,8 +30,7 @@ from akmc_grammar.yaml_tree import Bad, Mapping, Node, Scalar, Sequence, YamlTre
 PROGRAM_VERSIONS = ("1", "2")
 
 
-@dataclass(frozen=True)
-class JobLocator:
+class JobLocator(Struct, frozen=True):
     """Places of a YAML workflow: ``("steps", ...)`` lies in the job, dispatch fields under their YAML names."""
 
     tree: YamlTree

@@ -7,12 +7,11 @@ Paths enter only as ``bundles`` and never a plan.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path as FilePath
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -20,11 +19,15 @@ from akm_schemas import bounds, config_keys
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.keys import Record
 from akmc_passes.alias_table import Aliases, read_aliases
+from akmc_passes.config_places import FILE, FOLDER, MODELS, project_config, user_folder
 from akmc_passes.config_reader import ConfigError, Reader, below, read_settings
 from akmc_passes.engine_config import EngineConfig, read_engine
 from akmc_passes.paths import absolute
 
 __all__ = [
+    "FILE",
+    "FOLDER",
+    "MODELS",
     "Config",
     "ConfigError",
     "Workflow",
@@ -36,9 +39,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-FOLDER: Final = ".akm"
-FILE: Final = "config.json"
-MODELS: Final = "models.json"
 
 
 class Workflow(Struct, frozen=True):
@@ -84,31 +84,10 @@ def load_config(
     return _merge([read_config(reader, base) for reader, base in layers], _model_tables(layers, user.parent))
 
 
-def project_config(start: FilePath) -> FilePath | None:
-    """The nearest ``.akm/config.json`` from the folder ``start`` upwards."""
-    named = absolute(start)
-    for folder in (named, *named.parents):
-        if os.path.lexists(candidate := folder / FOLDER / FILE):
-            return candidate
-    return None
-
-
 def project_base(file: FilePath) -> FilePath:
     """Where relative ``bundles`` paths of a config start: the folder that holds ``.akm``, else the one of the file."""
     folder = absolute(file).parent
     return folder.parent if folder.name == FOLDER else folder
-
-
-def user_folder(environ: Mapping[str, str], platform: str = sys.platform) -> FilePath:
-    """The user's folder of settings: ``$AKM_CONFIG_DIR``, else ``akm`` in the platform's config folder."""
-    if named := environ.get("AKM_CONFIG_DIR"):
-        return FilePath(named)
-    home = FilePath(environ.get("HOME") or environ.get("USERPROFILE") or FilePath.home())
-    if platform == "darwin":
-        return home / "Library" / "Application Support" / "akm"
-    if platform == "win32":
-        return FilePath(environ.get("APPDATA") or home / "AppData" / "Roaming") / "akm"
-    return FilePath(environ.get("XDG_CONFIG_HOME") or home / ".config") / "akm"
 
 
 def _same_file(first: FilePath, second: FilePath) -> bool:

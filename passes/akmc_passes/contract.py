@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import (
@@ -57,8 +56,7 @@ class ComposedCommand(Struct, frozen=True):
     options: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(Struct, frozen=True):
     """What the ``with`` of a step can bind: the inputs of a task, or the params of a child workflow.
 
     ``preset`` holds the values that count where ``with`` says nothing (a task's defaults); ``required`` says for each
@@ -72,8 +70,7 @@ class Surface:
     required: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(Struct, frozen=True):
     """What the ``uses`` of a step came to: a command for an engine, or a target that needs none.
 
     ``engine``, ``model``, ``llm`` and ``timeout`` (milliseconds) are those of a composed task; they rank as the
@@ -94,8 +91,7 @@ class Composed:
     surface: Surface | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """Bytes of canonical JSON: a plan's own without what it embeds, and the own bytes of all that it embeds, added up;
     each with engines left open and as frozen (equal while engines are open)."""
 
@@ -118,9 +114,8 @@ class Choice(Struct, frozen=True):
     timeout_ms: int | None
 
 
-@dataclass(frozen=True)
-class Program:
-    """One document on its way to a plan. Frozen: a pass returns a new one (``dataclasses.replace``).
+class Program(Struct, frozen=True):
+    """One document on its way to a plan. Frozen: a pass returns a new one (``msgspec.structs.replace``).
 
     ``assets`` maps the IR path of each resolved asset ref to its file (``resolve``); ``env_files`` that of each env ref
     to its binding (``environment``); ``references`` that of each well-formed reference to its parsed form
@@ -194,8 +189,7 @@ class SourceStore(Protocol):
         """Every file read so far."""
 
 
-@dataclass
-class Context:
+class Context(Struct):
     """What a pass may use besides its program.
 
     ``config`` is ``None`` when none was found; ``freeze`` whether the freeze rules run (engines, judge, models, env).

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from akm_schemas import bounds, config_keys
 from akm_schemas.canonical import CanonicalError, canonical_bytes
@@ -37,8 +38,7 @@ _WORKSPACE: Final = re.compile(CWD.body)
 _ENDING: Final = "/chat/completions"
 
 
-@dataclass(frozen=True, slots=True)
-class LlmEngineConfig:
+class LlmEngineConfig(Struct, frozen=True):
     """``kind: llm``. ``api_key`` is the name of an environment variable; ``tuning`` is spelt as in sources."""
 
     name: str
@@ -51,8 +51,7 @@ class LlmEngineConfig:
     aliases: Aliases = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEngineConfig:
+class AgentEngineConfig(Struct, frozen=True):
     """``kind: agent``. ``workspace`` is relative; ``llm_engine`` names an llm engine (``opencode-sdk`` only)."""
 
     name: str

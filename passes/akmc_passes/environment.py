@@ -10,7 +10,8 @@ they are not there, is a freeze rule and stays silent without a config. A text t
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from akm_schemas.plan import EnvRefBinding
 from akmc_grammar.places import Path
@@ -18,7 +19,6 @@ from akmc_grammar.reference_grammar import parse_asset_ref
 from akmc_grammar.suggest import did_you_mean
 from akmc_passes.bundle import similar_names
 from akmc_passes.contract import Asset, Context, Program
-from akmc_passes.dotenv import EnvFault, read_env_names
 from akmc_passes.ir_walk import env_refs
 from akmc_passes.read_set import read_asset
 from akmc_passes.words import quoted
@@ -72,6 +72,8 @@ def _already_reported(program: Program, context: Context, path: Path) -> bool:
 
 
 def _bind(program: Program, context: Context, path: Path, asset: Asset) -> EnvRefBinding | None:
+    from akmc_passes.dotenv import EnvFault, read_env_names  # on use: most workflows name no env file
+
     source, fault = None, None
     try:
         source = read_asset(context, asset)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from akmc_grammar.command_asset import CommandDocument, read_command
 from akmc_grammar.diagnostics import Diagnostic, Sink
 from akmc_grammar.document import Document
 from akmc_grammar.source import SourceText
-from akmc_grammar.task_ir import TaskDocument
 from akmc_passes.bundle import Bundle
 from akmc_passes.contract import Asset, Context, PassCrash, Program, Readable, SourceStore
 from akmc_passes.read_set import enter_own_source
 
 if TYPE_CHECKING:
+    from akmc_grammar.command_asset import CommandDocument
+    from akmc_grammar.task_ir import TaskDocument
     from akmc_passes.composition_graph import Hop
     from akmc_passes.tasks import ReadTask
 
@@ -188,6 +188,8 @@ class Library:
 def front_end(asset: Asset, source: SourceText, sink: Sink) -> Document | TaskDocument | CommandDocument:
     """Read a source with the front end of its family and extension."""
     if asset.family == "commands":
+        from akmc_grammar.command_asset import read_command
+
         return read_command(source, ref=asset.ref, sink=sink)
     if asset.family == "tasks":
         from akmc_grammar.task import read_task

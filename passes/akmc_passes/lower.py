@@ -11,9 +11,9 @@ that has a bound of its own, and both bounds together are the plan's (spec 1, se
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from akm_schemas.bounds import CONFIG_BYTES_FROZEN, PLAN_BYTES_UNFROZEN
 from akm_schemas.canonical import canonical_bytes
@@ -30,7 +30,6 @@ from akm_schemas.plan import (
     Toolchain,
 )
 from akmc_grammar.ir import SourceIR
-from akmc_passes.config import Config
 from akmc_passes.contract import Context, Program
 from akmc_passes.lower_steps import DEFAULT_MAP_WIDTH, Unlowered, lower_outputs, lower_step, never_loops
 from akmc_passes.read_set import sorted_read_set
@@ -129,8 +128,8 @@ def _warn_capped_loops(program: Program, context: Context, ir: SourceIR) -> None
 
 def _lowered(program: Program, context: Context, ir: SourceIR, *, engines: bool) -> Plan | None:
     """The plan with empty hashes; ``None`` when a part could not be read (and was reported)."""
-    flow = (context.config or Config()).workflow
-    width = flow.default_map_concurrency or DEFAULT_MAP_WIDTH
+    flow = None if context.config is None else context.config.workflow
+    width = (flow and flow.default_map_concurrency) or DEFAULT_MAP_WIDTH
     try:
         steps: list[Step] = [
             lower_step(program, step, index, width, engines=engines) for index, step in enumerate(ir.steps)
@@ -143,7 +142,7 @@ def _lowered(program: Program, context: Context, ir: SourceIR, *, engines: bool)
         ir_version=IR_VERSION,
         params=params,
         budget=Budget(max_units=ir.budget.max_units, max_tokens=ir.budget.max_tokens),
-        execution=Execution(max_concurrency=flow.max_concurrency),
+        execution=Execution(max_concurrency=None if flow is None else flow.max_concurrency),
         steps=steps,
         outputs=outputs,
         provenance=_provenance(program, context, ir),

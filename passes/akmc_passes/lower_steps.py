@@ -27,7 +27,7 @@ from akm_schemas.references import Reference
 from akmc_grammar import ir as source
 from akmc_passes.contract import Choice, Composed, ComposedCommand, Program
 from akmc_passes.ir_walk import map_of, route_of, unit_of, unit_path
-from akmc_passes.runner import merged_tuning
+from akmc_passes.tuning import merged_tuning
 
 OPEN_ENGINE = LlmEngine(name="", endpoint="")
 """Stands for an engine that has not been chosen."""

@@ -9,7 +9,7 @@ the caller of a run knows its params already. An export of a step that a route c
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from akm_schemas.references import Reference
 from akmc_grammar.places import Path

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Iterable
 from typing import cast
 
@@ -96,6 +95,8 @@ def run_pipeline(
 
 def crash_of(name: str, file: str, error: Exception) -> PassCrash:
     """A record of a pass that raised."""
+    import traceback
+
     lines = traceback.format_exception(error)
     return PassCrash(name, file, f"{type(error).__name__}: {error}", "".join(lines))
 

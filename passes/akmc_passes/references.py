@@ -10,7 +10,7 @@ behind an option of akm-run. What a run exports is read by ``outputs``.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from akm_schemas.references import Reference
 from akmc_grammar.places import Path

@@ -9,9 +9,8 @@ are not resolved.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import AssetRef, parse_asset_ref

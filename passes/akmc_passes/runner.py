@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from msgspec import UNSET
 
-from akm_schemas.json_types import JsonObject
-from akm_schemas.plan import AgentEngine, Engine, LlmEngine, LlmTuning
+from akm_schemas.plan import AgentEngine, Engine, LlmEngine
 from akmc_passes.config import Config
 from akmc_passes.engine_config import AgentEngineConfig, EngineConfig, LlmEngineConfig
 
@@ -53,11 +52,3 @@ def width_of(engine: EngineConfig, config: Config) -> int | None:
     from akmc_passes.loopback import is_loopback  # on use: most plans have no llm engine
 
     return LOOPBACK_WIDTH if is_loopback(engine.endpoint) else REMOTE_WIDTH
-
-
-def merged_tuning(*layers: JsonObject | None) -> LlmTuning | None:
-    """Tuning by key, the first layer that has a key winning; ``None`` when no layer says anything."""
-    merged: dict[str, Any] = {}  # source spelling is the Struct's, and the walk vouches for the types
-    for layer in reversed(layers):
-        merged.update(layer or {})
-    return LlmTuning(**merged) if merged else None

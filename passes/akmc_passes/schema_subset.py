@@ -8,8 +8,6 @@ The subset itself lives in ``akm_schemas.subset_check``, which returns pointer a
 
 from __future__ import annotations
 
-import json
-
 from akm_schemas.json_types import JsonObject
 from akm_schemas.subset_check import KeywordFix, SchemaFault, check_schema
 from akmc_grammar.diagnostics import Edit, Fix
@@ -73,6 +71,8 @@ def _fix(document: Readable, path: Path, wanted: KeywordFix) -> Fix | None:
     written = document.source.lines[span.line - 1][span.column - 1 : span.end_column - 1].strip()
     if not written or written[0] in "|>&*!":
         return None
+    import json
+
     wraps = wanted.key == "enum" and isinstance(wanted.value, list) and len(wanted.value) == 1
     text = f"[{written}]" if wraps and _fits_flow_list(written) else json.dumps(wanted.value, ensure_ascii=False)
     edits = (Edit(Place(name, path, "key"), wanted.key), Edit(Place(name, path), text))

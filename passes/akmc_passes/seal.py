@@ -8,10 +8,10 @@ Just before publication ``confirm_sources`` looks at every file of the read set 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from akm_schemas.hashing import content_hash, plan_hash, target_hash
 from akm_schemas.plan import Plan

@@ -10,8 +10,9 @@ one does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from akm_schemas.references import Reference
 from akmc_grammar.ir import SourceIR
@@ -19,8 +20,7 @@ from akmc_grammar.reference_grammar import parse_reference
 from akmc_passes.ir_walk import route_of
 
 
-@dataclass(frozen=True)
-class Spine:
+class Spine(Struct, frozen=True, dict=True):
     """Steps by id and the routes between them. ``live`` narrows the branches of a route to those that can be taken."""
 
     ir: SourceIR

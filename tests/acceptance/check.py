@@ -55,7 +55,7 @@ def load_cases(root: pathlib.Path, only: str) -> list[dict[str, Any]]:
 def not_yet() -> dict[str, str]:
     """Case id -> why it cannot pass yet."""
     rows = [line for line in (HERE / "not_yet.txt").read_text().splitlines() if line and not line.startswith("#")]
-    return dict(line.split(maxsplit=1) for line in rows)  # type: ignore[misc]
+    return dict(line.split(maxsplit=1) for line in rows)
 
 
 def use_interpreter(folder: pathlib.Path, scratch: str) -> None:

@@ -21,7 +21,7 @@ from akm_schemas.subset_keywords import ANNOTATIONS, ENFORCED, UNSUPPORTED
 from akmc_grammar.diagnostics import Sink
 from akmc_grammar.markdown import read_markdown
 from akmc_grammar.source import SourceText
-from akmc_passes import bounds, references, schema_subset
+from akmc_passes import bounds, outputs, references, schema_subset
 from akmc_passes.contract import Context, Program
 from akmc_passes.pipeline import run_pipeline
 
@@ -74,7 +74,7 @@ def refusals(frontmatter: Any) -> set[str]:
     sink = Sink()
     document = read_markdown(SourceText.of("workflows/a.md", text.encode()), ref="workflows/a", sink=sink)
     context = Context(sink, NoFiles(), None)
-    run_pipeline(Program(document), context, passes=(references, schema_subset, bounds))
+    run_pipeline(Program(document), context, passes=(references, outputs, schema_subset, bounds))
     assert not context.crashes, context.crashes[0].traceback
     return {item.rule.name for item in sink.found if item.severity == "error"}
 
