@@ -24,7 +24,7 @@ for version in 3.11 3.12 3.13; do
     [ -n "$python" ] || { echo "reproducible: no Python $version here"; continue; }
     venv=.venv-reproducible/$version
     [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement tests/requirements.txt
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --constraint tests/requirements.txt "$wheel"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
     akmc=$root/$venv/bin/akmc
     mkdir "$out/$version"

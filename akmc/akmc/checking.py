@@ -87,7 +87,8 @@ def check_once(session: Session, targets: Targets, options: CheckOptions, select
     for problem in targets.problems:
         if not problem.fatal:
             err(f"akmc: {visible(problem.message)}")
-    err(summary(report, whole=not checked.crashes))
+    if not checked.config_errors:  # what depends on the config was not checked: no totals are true
+        err(summary(report, whole=not checked.crashes))
     return _status(report, checked)
 
 

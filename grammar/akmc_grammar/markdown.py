@@ -81,7 +81,7 @@ def read_markdown(source: SourceText, *, ref: str, sink: Sink) -> Document:
     root = read_yaml(text, file=source.name, sink=sink, first_line=FIRST_YAML_LINE, dialect="frontmatter")
     body = read_body(lines[closer + 1 :], closer + 2)
     allows = find_allows(yaml_comments(text, first_line=FIRST_YAML_LINE), body.comments)
-    if root is None and any(item.rule.name == "invalid-yaml" for item in sink.found):
+    if root is None and sink.has_errors:  # no YAML, or more of it than is read: nothing is concluded from the rest
         bind_sections(body, [], file=source.name, sink=sink, cascade=False)
         return Document(source, ref, None, frozenset({()}), LineLocator(), allows)
     return Reader(source, ref, sink, root, body).document(allows)

@@ -170,6 +170,7 @@ _ROWS = (
     Rule("AKM0908", "source-changed-during-freeze", "error", "seal", "a source that changed while it was frozen"),
     Rule("AKM0909", "config-too-large", "error", "lower", "a config that adds too much to the plan"),
     Rule("AKM0910", "env-on-llm-engine", "error", "engines", "env on an engine that cannot carry it"),
+    Rule("AKM0911", "unknown-config-engine", "error", "engines", "a config that names an engine it does not have"),
     # suppression
     Rule("AKM0001", "unknown-allowed-rule", "error", "suppression", "an allow comment that names no rule"),
     Rule("AKM0002", "unused-allow", "warning", "suppression", "an allow comment that hides nothing"),

@@ -55,12 +55,13 @@ def bind_sections(body: Body, steps: Sequence[StepHead], *, file: str, sink: Sin
     them is reported. Of steps with the same id the first one owns the section.
     """
     binding = _Binding(body, steps, file, sink)
+    if cascade:
+        binding.bind()
     binding.report_headings_that_are_text(steps_known=cascade)
     binding.report_gates()
     binding.report_legacy_markers()
     if not cascade:
         return {}
-    binding.bind()
     binding.report_unexpected()
     binding.report_missing()
     binding.report_contents()
@@ -210,20 +211,16 @@ class _Binding(Struct):
                 help='write "## ID" for a section, or put a blank line above the dashes for a rule',
             )
         names = self._owners() if steps_known else {}
-        taken = {section.heading for section in self.body.sections}
         for written, span in self.body.unspaced:
             hashes, name = written[: len(written) - len(written.lstrip("#"))], written.lstrip("#")
             if not (name in names if hashes == "##" else name == "gate"):
                 continue
-            blank = Place(
-                self.file, span=Span(span.line, span.column + len(hashes), span.line, span.column + len(hashes))
-            )
             self.sink.report(
                 "heading-without-space",
                 self._at(span),
                 f'"{written}" is text: a heading has a blank after its hashes',
                 help=f'write "{hashes} {name}" if a heading is meant',
-                fix=Fix("insert the blank", (Edit(blank, " "),), safe=hashes == "##" and name not in taken),
+                fix=self._blank_fix(hashes, name, span),
             )
 
     def _owners(self) -> Mapping[str, StepHead]:
@@ -235,9 +232,24 @@ class _Binding(Struct):
 
     def _heading_fix(self, section: Section, candidate: str) -> Fix | None:
         """Rewrite the heading, unless several headings would become the same."""
-        if len(self.misspelt[candidate]) > 1:
+        if len(self._claims(candidate)) > 1:
             return None
         return Fix(f'rename the heading to "{candidate}"', (Edit(self._at(section.heading_span), candidate),))
+
+    def _blank_fix(self, hashes: str, name: str, span: Span) -> Fix | None:
+        """Insert the blank, unless several lines would become the same; not safely beside a section of that name."""
+        is_section = hashes == "##"
+        if is_section and len(self._claims(name)) > 1:
+            return None
+        is_taken = any(section.heading == name for section in self.body.sections)
+        column = span.column + len(hashes)
+        blank = Place(self.file, span=Span(span.line, column, span.line, column))
+        return Fix("insert the blank", (Edit(blank, " "),), safe=is_section and not is_taken)
+
+    def _claims(self, name: str) -> list[Span]:
+        """The lines that a fix would turn into the heading of the step ``name``."""
+        unspaced = [span for written, span in self.body.unspaced if written == f"##{name}"]
+        return [*(section.heading_span for section in self.misspelt.get(name, ())), *unspaced]
 
     def _at(self, span: Span) -> Place:
         return Place(self.file, span=span)

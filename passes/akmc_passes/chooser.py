@@ -97,7 +97,7 @@ class Chooser:
             said = f"{source} names an engine that is" if source is not None else "the engine is"
             message = f"{said} not configured: {quoted(name)}; configured: {listed(self.config.engines)}"
             help = did_you_mean(name, self.config.engines) or f'add "engines": {{"{name}": {{...}}}} to the config'
-            self.report("unknown-engine", path, message, help)
+            self.report("unknown-engine" if source is None else "unknown-config-engine", path, message, help)
             return None
         if isinstance(engine, AgentEngineConfig) and not self.has_fallback(engine, path):
             return None
@@ -112,7 +112,7 @@ class Chooser:
         names = [name for name, other in self.config.engines.items() if isinstance(other, LlmEngineConfig)]
         message = f'"llmEngine" of the engine "{engine.name}" names no llm engine: {quoted(engine.llm_engine)}'
         help = did_you_mean(engine.llm_engine, names) or f"configured llm engines: {listed(names)}"
-        self.report("unknown-engine", path, message, help)
+        self.report("unknown-config-engine", path, message, help)
         return False
 
     def model_of(self, index: int, engine: EngineConfig, composed: Composed | None) -> str | None:
@@ -209,7 +209,7 @@ class Chooser:
         if engine is None:
             message = f"workflow.judgeEngine of the config names an engine that is not configured: {quoted(name)}"
             help = did_you_mean(name, self.config.engines) or f"configured: {listed(self.config.engines)}"
-            self.report("unknown-engine", first, message, help)
+            self.report("unknown-config-engine", first, message, help)
             return None
         if isinstance(engine, AgentEngineConfig) and not self.has_fallback(engine, first):
             return None

@@ -20,6 +20,7 @@ AFTER: tuple[str, ...] = ("resolve", "composition")
 EMITS: tuple[str, ...] = (
     "no-engine",
     "unknown-engine",
+    "unknown-config-engine",
     "no-judge-engine",
     "llm-on-agent-engine",
     "model-alias-gap",
@@ -27,7 +28,9 @@ EMITS: tuple[str, ...] = (
     "composition-invalid",
 )
 
-CONFIG_RULES = frozenset({"no-engine", "no-judge-engine", "model-alias-gap", "config-too-large"})
+CONFIG_RULES = frozenset(
+    {"no-engine", "no-judge-engine", "unknown-config-engine", "model-alias-gap", "config-too-large"}
+)
 """Rules that say the config is at fault: ``compile`` exits 78 for them, 2 for others."""
 
 

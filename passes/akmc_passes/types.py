@@ -2,7 +2,8 @@
 
 Before: references are parsed and name declared things; schemas may still be malformed. After: every reference whose
 path the producer's schema cannot carry, every ``map.over`` that cannot be an array, every ``route.input`` that cannot
-be a scalar, and every branch or value that a routed enum leaves over is reported. The program is unchanged.
+be a scalar, every bound reference whose kinds of value the target's schema all refuses, and every branch or value that a
+routed enum leaves over is reported. The program is unchanged.
 
 Nothing here asks for a schema: what declares none may be anything (spec 1, section 2.3). An exec step without a schema
 is text.
@@ -20,13 +21,18 @@ from akmc_grammar.suggest import did_you_mean, listed
 from akmc_passes.artifacts import Known, match_text, producer, routed_values
 from akmc_passes.contract import Context, Program
 from akmc_passes.ir_walk import marred, route_of
-from akmc_passes.schema_paths import SCALARS, Broken, View, admitted_types, described, follow
+from akmc_passes.schema_paths import SCALARS, Broken, View, admitted_types, described, follow, view_of
 from akmc_passes.spine import Spine
 from akmc_passes.words import quoted
 
 NAME: str = "types"
 AFTER: tuple[str, ...] = ("references", "outputs", "bindings", "schema_subset")
-EMITS: tuple[str, ...] = ("reference-type-mismatch", "unreachable-branch", "non-exhaustive-route")
+EMITS: tuple[str, ...] = (
+    "reference-type-mismatch",
+    "input-binding-invalid",
+    "unreachable-branch",
+    "non-exhaustive-route",
+)
 
 
 def run(program: Program, context: Context) -> Program:
@@ -50,6 +56,8 @@ def run(program: Program, context: Context) -> Program:
             _check_over(program, context, path, known, end)
         elif path[2:] == ("route", "input"):
             _check_input(program, context, path, known, end)
+        elif path[2:4] == ("unit", "with"):
+            _check_binding(program, context, path, reference, known, end)
     for index, step in enumerate(ir.steps):
         if step.kind == "route" and not marred(program.document, ("steps", index, "route")):
             _check_branches(program, context, ir, spine, index)
@@ -103,6 +111,24 @@ def _check_input(program: Program, context: Context, path: Path, known: Known, e
     help = "name a scalar inside it: no branch can match this"
     notes = _declared(program, known)
     context.sink.report("reference-type-mismatch", program.place(*path), message, notes=notes, help=help)
+
+
+def _check_binding(
+    program: Program, context: Context, path: Path, reference: Reference, known: Known, end: View
+) -> None:
+    """Compare kinds of value alone: two schemas that share one may still have a value in common."""
+    composed, name = program.composed.get(path[:2]), path[4]
+    surface = None if composed is None else composed.surface
+    if surface is None or not isinstance(name, str) or name not in surface.schemas:
+        return
+    found, taken = admitted_types(end), admitted_types(view_of(surface.schemas[name]))
+    if found & taken:
+        return
+    message = f"the {surface.kind} {quoted(name)} of {surface.ref} takes {described(taken)}"
+    message += f", and {quoted(reference.text)} is {described(found)}"
+    help = "bind an output of that type, or declare the schema of what the producer really makes"
+    notes = _declared(program, known)
+    context.sink.report("input-binding-invalid", program.place(*path), message, notes=notes, help=help)
 
 
 def _check_branches(program: Program, context: Context, ir: SourceIR, spine: Spine, index: int) -> None:

@@ -72,7 +72,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
     parser.add_argument("--interpreter", type=pathlib.Path)
-    parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 1))
+    parser.add_argument("--jobs", type=int, default=2 * max(2, os.cpu_count() or 1))
     options = parser.parse_args()
     root, expected = source(), not_yet()
     runner, cases = load_runner(root), load_cases(root, options.only)

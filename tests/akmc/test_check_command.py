@@ -135,6 +135,7 @@ def test_a_faulty_config_is_said_once_and_hides_no_finding(write: Write, capfd: 
     assert run(["check"]) == CONFIG
     captured = capfd.readouterr()
     assert "## stray" in captured.out and captured.err.count("config.json") == 1
+    assert "checked:" not in captured.err
     assert run(["check", "--config", "absent.json"]) == CONFIG
 
 

@@ -95,3 +95,28 @@ def test_fixing_converges_and_touches_no_line_but_headings(bundle: Path, lines: 
     before, after = [*head, *lines, ""], once.decode().split(end)
     assert len(before) == len(after)
     assert all(old == new or old.startswith("## ") for old, new in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        ("## Build", "##build"),
+        ("##build", "## Build"),
+        ("##build", "##build"),
+        ("## Build", "## biuld"),
+        ("## build", "##build"),
+        ("## Build", "##build", "##build"),
+    ],
+)
+def test_two_headings_for_one_step_are_not_mended(bundle: Path, headings: tuple[str, ...]) -> None:
+    body = "".join(f"\n{heading}\n\nText.\n" for heading in headings)
+    path = put(bundle, f"---\nsteps:\n  - id: build\n---\n{body}".encode())
+    before = path.read_bytes()
+    run(["check", "--fix"])
+    assert path.read_bytes() == before
+
+
+def test_a_heading_without_a_blank_is_mended_where_it_stands_alone(bundle: Path) -> None:
+    path = put(bundle, b"---\nsteps:\n  - id: build\n---\n\n##build\n\nText.\n")
+    assert run(["check", "--fix"]) == 0
+    assert b"\n## build\n" in path.read_bytes()

@@ -172,3 +172,28 @@ def test_a_plan_may_come_from_a_pipe(write: Write, capfd: Capture) -> None:
     finally:
         os.close(reading)
     assert "intact" in capfd.readouterr().out
+
+
+_LLM = {"kind": "llm", "endpoint": "http://127.0.0.1:9/v1/chat/completions", "model": "small"}
+_SDK = {"kind": "agent", "platform": "opencode-sdk", "llmEngine": "gone"}
+
+
+@pytest.mark.parametrize(
+    ("config", "source", "status"),
+    [
+        ({"defaults": {"engine": "gone"}}, ASKS, CONFIG),
+        ({"workflow": {"judgeEngine": "gone"}}, EXEC + "### gate\n- Good.\n", CONFIG),
+        ({"defaults": {"engine": "sdk"}}, ASKS, CONFIG),
+        ({}, ASKS.replace("- id: ask", "- {id: ask, unit: {engine: gone}}"), USAGE),
+        ({}, ASKS.replace("steps:", "defaults: {engine: gone}\nsteps:"), USAGE),
+    ],
+)
+def test_who_names_an_unknown_engine_is_at_fault(
+    write: Write, capfd: Capture, config: dict[str, object], source: str, status: int
+) -> None:
+    root = write(
+        {"workflows/a.md": source, ".akm/config.json": json.dumps({**config, "engines": {"local": _LLM, "sdk": _SDK}})}
+    )
+    assert run(["compile", "workflows/a.md", "-o", "p.json"]) == status
+    rule = "unknown-config-engine" if status == CONFIG else "unknown-engine"
+    assert f" {rule}]" in capfd.readouterr().err and not (root / "p.json").exists()

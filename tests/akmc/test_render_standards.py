@@ -53,6 +53,10 @@ def checked(
     path = tmp_path / "workflows" / name
     path.parent.mkdir()
     path.write_bytes((GOLDEN / name).read_bytes())
+    config = (GOLDEN / name).with_suffix(".config.json")
+    if config.exists():
+        (tmp_path / ".akm").mkdir()
+        (tmp_path / ".akm" / "config.json").write_bytes(config.read_bytes())
     run(["check", f"workflows/{name}", "--format", form, *options])
     return capsysbinary.readouterr().out.decode()
 

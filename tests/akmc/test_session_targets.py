@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from akmc.cli import run
 from akmc.session.store import FileStore, NotAFile, read_regular
 from akmc.session.targets import Collector, Targets, bundle_option
 
@@ -145,3 +146,47 @@ def test_what_is_no_regular_file_is_never_read(bundle: Path) -> None:
     for name, reason in {"pipe": "no regular file", "folder": "directory"}.items():
         with pytest.raises((NotAFile, IsADirectoryError), match=reason):
             read_regular(bundle / name)
+
+
+SECRET = "---\nsteps: []\nsecret: 4711\n---\n"
+
+
+@pytest.mark.parametrize("paths", [[], ["workflows/out.md", "tasks/out.yml", "workflows/old.yaml"]])
+def test_a_link_out_of_the_bundle_is_reported_and_not_read(
+    write: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str], paths: list[str]
+) -> None:
+    root = write({"workflows/README.md": "x", "tasks/README.md": "x"})
+    outside = root.parent / f"{root.name}-outside"
+    outside.mkdir()
+    (outside / "secret").write_text(SECRET)
+    for name in ("workflows/out.md", "tasks/out.yml", "workflows/old.yaml"):
+        (root / name).symlink_to(outside / "secret")
+    for extra in ([], ["--fix"]):
+        assert run(["check", *paths, *extra, "--format", "concise"]) == 1
+        said = capfd.readouterr().out
+        assert sorted(line.split(": ")[0] for line in said.splitlines()) == [
+            "tasks/out.yml:1:1",
+            "workflows/old.yaml:1:1",
+            "workflows/out.md:1:1",
+        ]
+        assert said.count("ref-escapes-bundle") == 3
+    assert run(["check", *paths]) == 1
+    said = capfd.readouterr().out
+    assert said.count("ref-escapes-bundle") == 3 and "4711" not in said and "secret" not in said
+    assert (outside / "secret").read_text() == SECRET
+    assert run(["compile", "workflows/out.md", "-o", "p.json"]) == 2
+    said = capfd.readouterr().err
+    assert "ref-escapes-bundle" in said and "4711" not in said and not (root / "p.json").exists()
+
+
+def test_links_inside_and_links_to_the_bundle_are_fine(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "---\nsteps:\n  - id: build\n    unit: {exec: {command: [make]}}\n---\n## build\nBuilds.\n"
+    root = write({"real/workflows/a.md": text, "real/shared/b.txt": text})
+    (root / "real/workflows/b.md").symlink_to("../shared/b.txt")
+    (root / "link").symlink_to("real")
+    assert run(["check", "link"]) == 0
+    assert run(["check", "link/workflows/a.md", "link/workflows/b.md", "real"]) == 0
+    assert run(["compile", "link/workflows/b.md", "-o", "p.json"]) == 0
+    (root / "real/workflows/gone.md").symlink_to("../../nowhere.md")
+    assert run(["check", "real", "--format", "concise"]) == 1
+    assert "unreadable-source" in capfd.readouterr().out

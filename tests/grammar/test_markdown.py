@@ -251,3 +251,17 @@ def test_places_of_prose_and_keys() -> None:
     assert at("steps", 0, "instructions").line == 5
     assert at("steps", 0, "rubric").line == 8
     assert at("steps", 0, "nothing").line == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "provenance: {a: " + "[" * 70 + "]" * 70 + "}",
+        "provenance: {a: &p {a: *p}}",
+        "provenance: {a: [" + "x, " * 20_001 + "x]}",
+    ],
+    ids=["depth", "self-alias", "nodes"],
+)
+def test_what_is_beyond_the_budget_is_one_finding(line: str) -> None:
+    found = findings(line, "steps:", "  - id: a")
+    assert [(rule, line) for rule, line, _ in found] == [("bound-exceeded", 2)]

@@ -252,3 +252,47 @@ def test_equivalent_markdown_and_yaml_have_one_content_hash(
     markdown_plan = compose(files, "workflows/m.md", config=config, freeze=True)
     assert yaml_plan.plan["contentHash"] == markdown_plan.plan["contentHash"], (yaml_plan.plan, markdown_plan.plan)
     assert yaml_plan.plan["planHash"] != markdown_plan.plan["planHash"]
+
+
+KINDS = """version: 4
+run: make all
+inputs:
+  count: {type: integer}
+  text: {type: string}
+  maybe: {type: [integer, "null"]}
+  pick: {enum: [1, 2]}
+  any: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("binding", "line"),
+    [
+        ("count: {from: steps.text.output}", 10),
+        ("maybe: {from: steps.text.output}", 10),
+        ("pick: {from: steps.text.output}", 10),
+        ("text: {from: steps.kid.output}", 10),
+        ("text: {from: steps.kid.output.total}", 10),
+        ("count: {from: steps.typed.output}", 10),
+        ("text: {from: steps.text.output}", None),
+        ("any: {from: steps.text.output}", None),
+        ("text: {from: steps.typed.output}", None),
+        ("count: {from: steps.kid.output.total.n}", None),
+    ],
+)
+def test_a_binding_whose_kinds_of_value_are_all_refused(compose: Compose, binding: str, line: int | None) -> None:
+    made = checked(
+        compose,
+        "{id: text, run: make}",
+        "{id: kid, uses: workflows/kid}",
+        "{id: typed, uses: tasks/typed}",
+        f"{{id: s, uses: tasks/kinds, with: {{{binding}}}}}",
+        **{
+            "tasks/kinds.yml": KINDS,
+            "tasks/typed.yml": "version: 4\nuses: akm/command\nwith: {content: x}\noutput: {enum: [a, b]}\n",
+        },
+    )
+    assert made.rules == ([("input-binding-invalid", "workflows/a.yml", line)] if line else [])
+    if line:
+        name = binding.partition(":")[0]
+        assert f'the input "{name}" of tasks/kinds takes ' in made.messages[0]

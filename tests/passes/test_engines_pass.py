@@ -60,18 +60,20 @@ def test_without_config_engines_stay_open_until_the_freeze(check: Callable[..., 
 
 
 @pytest.mark.parametrize(
-    ("unit", "head", "default", "line"),
+    ("unit", "head", "default", "rule", "line"),
     [
-        ("{engine: lokal}", "", None, 3),
-        ("{}", "defaults: {engine: lokal}\n", None, 2),
-        ("{}", "", "lokal", 3),
-        ("{engine: lost}", "", None, 3),
+        ("{engine: lokal}", "", None, "unknown-engine", 3),
+        ("{}", "defaults: {engine: lokal}\n", None, "unknown-engine", 2),
+        ("{}", "", "lokal", "unknown-config-engine", 3),
+        ("{engine: lost}", "", None, "unknown-config-engine", 3),
     ],
 )
-def test_unknown_engines(check: Callable[..., Any], unit: str, head: str, default: str | None, line: int) -> None:
+def test_unknown_engines(
+    check: Callable[..., Any], unit: str, head: str, default: str | None, rule: str, line: int
+) -> None:
     config = _config(defaults={"engine": default}) if default else _config()
     checked = check(_source(unit, head), config=config)
-    assert checked.rules == [("unknown-engine", line)]
+    assert checked.rules == [(rule, line)]
     assert 'did you mean "local"?' in checked.printed or "llmEngine" in checked.printed
 
 
@@ -235,7 +237,7 @@ def test_the_judge_is_frozen(check: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "rule"), [(None, "no-judge-engine"), ("gone", "unknown-engine"), ("lost", "unknown-engine")]
+    ("judge", "rule"), [(None, "no-judge-engine"), ("gone", "unknown-config-engine"), ("lost", "unknown-config-engine")]
 )
 def test_a_rubric_needs_a_judge(check: Callable[..., Any], judge: str | None, rule: str) -> None:
     text = _source("{exec: {command: [make]}}", gate="### gate\n- Done.\n")

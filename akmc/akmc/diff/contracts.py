@@ -91,9 +91,9 @@ def report_schema(
             scope.report("behaviour", path, "same schema, other annotations", old=old, new=new, said=said)
         return
     if caller == "output":
-        class_, message = _output_verdict(within(new, old))
+        class_, message = _output_verdict(within(new, old), within(old, new))
     elif caller == "param":
-        class_, message = _param_verdict(within(old, new))
+        class_, message = _param_verdict(within(old, new), within(new, old))
     else:
         class_, message = "behaviour", _between_steps(old, new)
     scope.report(class_, path, message, old=old, new=new, said=said)
@@ -103,7 +103,9 @@ def _annotations(schema: JsonObject) -> str:
     return canonical_text({key: value for key, value in schema.items() if key != "default"})
 
 
-def _param_verdict(kept: Inclusion) -> tuple[ChangeClass, str]:
+def _param_verdict(kept: Inclusion, back: Inclusion) -> tuple[ChangeClass, str]:
+    if kept.verdict == back.verdict == "proved":
+        return "behaviour", "accepts the same, written differently"
     if kept.verdict == "proved":
         return "behaviour", "accepts more than before"
     if kept.verdict == "refuted":
@@ -111,7 +113,9 @@ def _param_verdict(kept: Inclusion) -> tuple[ChangeClass, str]:
     return "breaking", "compatibility not proved: it may accept less than before"
 
 
-def _output_verdict(kept: Inclusion) -> tuple[ChangeClass, str]:
+def _output_verdict(kept: Inclusion, back: Inclusion) -> tuple[ChangeClass, str]:
+    if kept.verdict == back.verdict == "proved":
+        return "behaviour", "yields the same, written differently"
     if kept.verdict == "proved":
         return "behaviour", "yields less than before"
     if kept.verdict == "refuted":

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 SOURCE_SUFFIXES = (".md", ".yml", ".yaml")
 STDIN = "-"
 # Errors that no edit of the source mends: the config lacks something (spec 2, section 3; spec 1, section 2.5).
-CONFIG_RULES = frozenset({"no-engine", "no-judge-engine", "model-alias-gap", "config-too-large"})
+CONFIG_RULES = frozenset(
+    {"no-engine", "no-judge-engine", "unknown-config-engine", "model-alias-gap", "config-too-large"}
+)
 CONSEQUENCE = "composition-invalid"
 
 

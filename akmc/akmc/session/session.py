@@ -110,7 +110,7 @@ class Session(Struct, dict=True):
 
     def _verdict_key(self, target: Target) -> bytes | None:
         """The key of a target whose verdict may be known, or worth remembering; ``None`` for any other."""
-        if self.verdicts is None or target.family != "workflows" or target.path.suffix != ".md":
+        if self.verdicts is None or target.family != "workflows" or target.path.suffix != ".md" or escapes(target):
             return None
         config = self.config_for(target.path.parent)
         if isinstance(config, Exception):
@@ -238,7 +238,12 @@ class Session(Struct, dict=True):
         return tuple(sorted({str(error) for error in self._configs.values() if isinstance(error, Exception)}))
 
     def _is_readable(self, target: Target, sink: Sink) -> bool:
-        """Whether the target can be read at all; reports why not."""
+        """Whether the target can be read at all, and may be; reports why not."""
+        if escapes(target):
+            message = f'the file leads out of its bundle through a link: "{target.bundle.root.name}" does not hold it'
+            place = Place(self.store.name(target.path), span=START)
+            sink.report("ref-escapes-bundle", place, message, help="copy the file into the bundle")
+            return False
         if not target.recognised:
             if not self._is_superseded(target, sink):
                 self._report_extension(sink, target)
@@ -280,6 +285,18 @@ class Session(Struct, dict=True):
             fix, help = Fix(f'rename it to "{new_name}"', rename=new_name), f'rename it to "{new_name}"'
         message = 'the extension ".yaml" is never recognised; expected ".yml"'
         sink.report("unrecognised-extension", Place(name, span=START), message, help=help, fix=fix)
+
+
+def escapes(target: Target) -> bool:
+    """Whether a link leads from the target, which is named inside its bundle, to a file outside.
+
+    A link that leads nowhere does not. A file outside every family folder is its bundle's only by the folder that it
+    was asked from, so that only a link at the file itself counts there.
+    """
+    if not target.ref and not target.path.is_symlink():
+        return False
+    named_inside = target.bundle.relative(target.path) is not None
+    return named_inside and not target.bundle.contains(target.path) and target.path.exists()
 
 
 def asset_of(target: Target) -> Asset:

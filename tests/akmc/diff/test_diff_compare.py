@@ -299,3 +299,30 @@ def test_a_renamed_step_is_found_again_although_its_prose_changed(plans: Any) ->
     ]
     other = plans.plan(plans.step("tell", plans.prompt(), unit={"instructions": "Write a poem."}), plans.step("z"))
     assert [change.path for change in compare_plans(old, other).changes] == ["steps.gather", "steps.tell"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"enum": ["a", "b"]}, {"enum": ["b", "a"]}),
+        ({"type": "boolean"}, {"enum": [True, False]}),
+        ({"enum": [False, True]}, {"type": "boolean"}),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": ["null", "string"]}),
+        ({"type": ["integer", "string"]}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        ({"type": "null"}, {"enum": [None]}),
+    ],
+)
+def test_a_param_of_equal_meaning_accepts_the_same(plans: Any, before: Any, after: Any) -> None:
+    step = plans.step("a")
+    diff = compare_plans(plans.plan(step, params={"p": before}), plans.plan(step, params={"p": after}))
+    assert [(change.class_, change.message) for change in diff.changes] == [
+        ("behaviour", "accepts the same, written differently")
+    ]
+
+
+def test_an_export_of_equal_meaning_yields_the_same(plans: Any) -> None:
+    before, after = {"type": "boolean"}, {"enum": [True, False]}
+    diff = compare_plans(_export(plans, schema=before), _export(plans, schema=after))
+    assert [(change.class_, change.message) for change in diff.changes if change.path.startswith("outputs.")] == [
+        ("behaviour", "yields the same, written differently")
+    ]
