@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from msgspec import UNSET
 
-from akm_schemas.bounds import DIAGNOSTIC_CHARS
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Step
@@ -91,10 +90,3 @@ def reduced(step: Step, slots: Sequence[Slot]) -> Reduction:
 def errors_text(errors: tuple[str, ...]) -> str:
     """Schema misses of a round as feedback for the next."""
     return "\n".join(["The result does not fit its schema:", *(f"- {error}" for error in errors)])
-
-
-def clipped(text: str) -> str:
-    """``text`` within the bound of diagnostics and summaries, with a mark where it was cut."""
-    if len(text) <= DIAGNOSTIC_CHARS.high:
-        return text
-    return text[: DIAGNOSTIC_CHARS.high - 4] + " ..."

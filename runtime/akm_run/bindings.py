@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import UNSET
 
-from akm_run.artifacts import Fault, clipped, schema_errors
+from akm_run.artifacts import Fault, schema_errors
+from akm_run.clipping import clipped
 from akm_run.resolution import quoted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import ChildTarget, LiteralInput, Plan, ReferenceInput, Target

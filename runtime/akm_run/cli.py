@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from akm_run.console import mute, say
-from akm_run.faults import CommandFault
+from akm_run.console import flush_out, mute, say
+from akm_run.faults import CommandFault, OutputFault
 
 INTERRUPTED = 130
 INTERNAL = 70
@@ -21,6 +21,7 @@ UNUSABLE = 2
 
 def main() -> NoReturn:
     """Run the command line of this process and exit."""
+    _fill_descriptors()
     code = run(sys.argv[1:])
     for number in (
         signal.SIGINT,
@@ -31,13 +32,22 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
+def _fill_descriptors() -> None:
+    """Open what the caller has closed of 0, 1 and 2, so that no file of ours gets such a number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, that is this one
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit status. No exception leaves it, and no traceback reaches a person."""
     import click
 
     try:
         code = _command(list(arguments))
-        sys.stdout.flush()
+        flush_out()
     except CommandFault as fault:
         _explain(str(fault), fault.help)
         return fault.code
@@ -50,18 +60,28 @@ def run(arguments: Sequence[str]) -> int:
         mute(sys.stdout)
         return 0
     except Exception as error:  # noqa: BLE001  the last resort: a bug is reported to a file, and the person told where
-        if _is_of_database(error):
-            _explain(
-                f"the state file cannot be read or written: {error}",
-                "free space, or make it writable; akm-run RUN_ID goes on where the run was",
-            )
-            return UNUSABLE
-        from akm_run.crash import write_report
-
-        place = write_report(error, arguments)
-        say(f"akm-run: internal error ({type(error).__name__}); the report is in {place}")
-        return INTERNAL
+        return _unexpected(error, arguments)
     return code
+
+
+def _unexpected(error: Exception, arguments: Sequence[str]) -> int:
+    """The exit status of an error that no command foresaw, after telling what it is."""
+    try:
+        flush_out()  # click prints help by itself: what it could not write is still in the buffer
+    except OutputFault as fault:
+        _explain(str(fault), fault.help)
+        return fault.code
+    if _is_of_database(error):
+        _explain(
+            f"the state file cannot be read or written: {error}",
+            "free space, or make it writable; akm-run RUN_ID goes on where the run was",
+        )
+        return UNUSABLE
+    from akm_run.crash import write_report
+
+    place = write_report(error, arguments)
+    say(f"akm-run: internal error ({type(error).__name__}); the report is in {place}")
+    return INTERNAL
 
 
 def _command(arguments: list[str]) -> int:

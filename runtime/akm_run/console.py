@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 from collections.abc import Mapping
 from typing import Final, Literal, TextIO, TypeAlias
 
+from akm_run.faults import OutputFault
+
 Color: TypeAlias = Literal["auto", "always", "never"]
+_READER_GONE: Final = (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN)  # Windows says EINVAL for a closed pipe
 _CODES: Final = {
     "completed": "32",
     "failed": "31",
@@ -23,11 +27,11 @@ _CODES: Final = {
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def wants_color(choice: Color, stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+def wants_color(choice: Color, stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether to colour: what was asked for, else a terminal without ``NO_COLOR`` and ``TERM=dumb``."""
     if choice != "auto":
         return choice == "always"
-    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb" and stream.isatty()
+    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb" and is_terminal(stream)
 
 
 def visible(text: str) -> str:
@@ -42,28 +46,54 @@ def paint(text: str, style: str, *, color: bool) -> str:
 
 
 def out(data: bytes | str) -> None:
-    """Write to stdout, whole; a reader that has gone ends the output quietly and lets the exit status stand."""
-    if isinstance(data, str):
-        data = data.encode("utf-8", "backslashreplace")
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        mute(sys.stdout)
+    """Write to stdout, whole; a reader that has gone ends the output quietly and lets the exit status stand.
+
+    Raises OutputFault where a full disk, or another failure of the system, keeps the output from being written.
+    """
+    write(sys.stdout, data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
+
+
+def flush_out() -> None:
+    """Write what others have left in stdout's buffer; as ``out``."""
+    write(sys.stdout, b"")
 
 
 def say(text: str) -> None:
-    """Write a line for people to stderr."""
+    """Write a line for people to stderr; where it cannot be written, nobody is there to be told."""
     try:
-        sys.stderr.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
-        sys.stderr.buffer.flush()
-    except BrokenPipeError:
-        mute(sys.stderr)
+        write(sys.stderr, text.encode("utf-8", "backslashreplace") + b"\n")
+    except OutputFault:
+        return
 
 
-def mute(stream: TextIO) -> None:
-    """Send what is still buffered nowhere, so that the interpreter's shutdown does not report the closed pipe again."""
+def read_stdin(most: int = -1) -> bytes:
+    """At most ``most`` bytes of stdin, all of it by default; nothing where it is closed."""
+    return b"" if sys.stdin is None or sys.stdin.closed else sys.stdin.buffer.read(most)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether ``stream`` is open and a terminal; it is ``None`` in a process that was started without it."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def write(stream: TextIO | None, data: bytes) -> None:
+    """Write ``data`` after what ``stream`` has buffered; nothing where the stream is closed."""
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    except OSError as error:
+        mute(stream)
+        if error.errno not in _READER_GONE:
+            raise OutputFault(f"cannot write to standard output: {error.strerror}") from error
+
+
+def mute(stream: TextIO | None) -> None:
+    """Send what is still buffered nowhere, so that the interpreter's shutdown does not report the failure again."""
+    if stream is None or stream.closed:
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import UNSET
 
-from akm_run.artifacts import Fault, Promoted, clipped, errors_text, reduced
+from akm_run.artifacts import Fault, Promoted, errors_text, reduced
+from akm_run.clipping import clipped
 from akm_run.events import (
     Cause,
     Event,
@@ -310,9 +311,8 @@ class Core:
         return [settled, RunSettled("completed", exports)]
 
     def _settled(self, frame: Frame, status: Literal["failed", "blocked"], reason: str, summary: str) -> StepSettled:
-        return StepSettled(
-            frame.step.index, status, None, None, reason, clipped(summary), len(frame.units), frame.failed
-        )
+        _, failed = frame.tally(self.units)
+        return StepSettled(frame.step.index, status, None, None, reason, clipped(summary), len(frame.units), failed)
 
     def _fail(self, settled: StepSettled, status: RunStatus = "failed") -> list[Event]:
         lost = [state for state in self.units.values() if state.status == "lost"] if self.frame else []
@@ -348,8 +348,8 @@ class Core:
         return self._fail(self._settled(frame, "failed", fault.reason, fault.summary))
 
     def _counts(self, frame: Frame) -> str:
-        done = sum(1 for unit in frame.units if (state := self.units.get(unit.key)) and state.status == "completed")
-        return f"{done} ok, {frame.failed} failed, {len(frame.units) - done - frame.failed} never run"
+        done, failed = frame.tally(self.units)
+        return f"{done} ok, {failed} failed, {len(frame.units) - done - failed} never run"
 
 
 def replay(plan: Plan, facts: RunFacts, journal: Iterable[Event], limits: Limits | None = None) -> Core:

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from akm_run.events import RunStatus, StepStatus
 from akm_run.journal import Journal
+from akm_run.plans import fault_of
 from akm_run.recovery import command_for, commands_down, exports
 from akm_run.rows import RunRow, StepRow, UnitRow
 from akm_schemas.json_types import Json, JsonObject
@@ -167,7 +168,7 @@ def children_of(journal: Journal, run_id: str) -> list[ChildPart]:
             run_id=child.run_id,
             ref=child.ref,
             status=child.status,
-            commands=commands_for(child),
+            commands=commands_for(journal, child),
             children=children_of(journal, child.run_id),
         )
         for child in journal.children(run_id)
@@ -177,12 +178,15 @@ def children_of(journal: Journal, run_id: str) -> list[ChildPart]:
 def go_on(journal: Journal, run: RunRow) -> list[str]:
     """What to type to go on with a run: it needs its failed and blocked children brought on first."""
     below = [] if run.status in ("active", "completed") else list(commands_down(journal, run))
-    return [*below, *commands_for(run)]
+    own = commands_for(journal, run)
+    return [*below, *own] if own else []
 
 
-def commands_for(run: RunRow) -> list[str]:
-    """What to type to bring a run on; nothing for a completed one."""
+def commands_for(journal: Journal, run: RunRow) -> list[str]:
+    """What to type to bring a run on; nothing for a completed one, or one whose plan cannot be decoded here."""
     first = command_for(run)
+    if first is not None and fault_of(journal.plan_bytes(run.run_id), "the plan") is not None:
+        return []
     return [] if first is None else sorted({first, f"akm-run {run.run_id}"}, reverse=True)
 
 

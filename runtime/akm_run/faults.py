@@ -13,6 +13,10 @@ class CommandFault(Exception):
         self.help = help
 
 
+class OutputFault(CommandFault):
+    """What was asked for cannot be written to stdout; what the command has done stays done."""
+
+
 class UsageFault(CommandFault):
     """The request, or the plan, cannot be carried out as it stands."""
 

@@ -138,6 +138,20 @@ class Frame:
             and (not self.blocked or state.reason == CHILD_BLOCKED)
         )
 
+    def tally(self, states: dict[str, UnitState]) -> tuple[int, int]:
+        """How many units are completed, and how many failed: for good, with their last attempt while the next one waits,
+        or lost with their driver.
+
+        A result that is not of this round, because what the unit reads has changed since, counts for nothing.
+        """
+        done = failed = 0
+        for planned in self.units:
+            state = states.get(planned.key)
+            if state is not None and state.input_hash == planned.input_hash:
+                done += state.status == "completed"
+                failed += state.status in ("failed", "lost")
+        return done, failed
+
     def slots(self, states: dict[str, UnitState]) -> list[Slot]:
         """Results in item order."""
         found = []

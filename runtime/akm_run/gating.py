@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 from msgspec import UNSET
 
-from akm_run.artifacts import Promoted, clipped
+from akm_run.artifacts import Promoted
+from akm_run.clipping import clipped
 from akm_run.events import UnitFinished
 from akm_run.frame import PlannedUnit
 from akm_run.identity import judge_hash, judge_key

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from akm_run.board import Board
 from akm_run.clock import monotonic
+from akm_run.console import is_terminal
 from akm_run.events import Event
 from akm_run.progress import Progress
 from akm_run.underway import UnderWay
@@ -19,9 +20,9 @@ from akm_run.underway import UnderWay
 _PER_SECOND = 4
 
 
-def can_show(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+def can_show(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether ``stream`` is a terminal that can redraw lines, and the library for it is there."""
-    return stream.isatty() and environment.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
+    return is_terminal(stream) and environment.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
 
 
 class View:

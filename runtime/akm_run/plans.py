@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from akm_run.console import read_stdin
 from akm_run.faults import UsageFault
+from akm_run.rows import RunRow
 from akm_schemas.bounds import PLAN_BYTES
 from akm_schemas.plan import Plan
 
@@ -25,7 +26,7 @@ def read_plan(name: str) -> LoadedPlan:
     """The plan in the file ``name``, ``-`` for stdin. Raises UsageFault: unreadable, too large, or no valid plan."""
     try:
         if name == "-":
-            data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+            data = read_stdin(_MOST_BYTES + 1)
         else:
             with Path(name).open("rb") as file:
                 data = file.read(_MOST_BYTES + 1)
@@ -46,8 +47,17 @@ def decode(data: bytes, what: str) -> Plan:
         raise UsageFault(f"{what} cannot be run: {error}") from error
 
 
-def require_hash(plan: Plan, expected: str | None) -> None:
-    """Refuse a plan that has neither the contentHash nor the planHash that was expected."""
+def fault_of(data: bytes, what: str) -> UsageFault | None:
+    """Why the plan in ``data`` cannot be decoded, ``None`` when it can."""
+    try:
+        decode(data, what)
+    except UsageFault as fault:
+        return fault
+    return None
+
+
+def require_hash(plan: Plan | RunRow, expected: str | None) -> None:
+    """Refuse a plan, or the plan of a run, that has neither the contentHash nor the planHash that was expected."""
     if expected is not None and expected not in (plan.content_hash, plan.plan_hash):
         raise UsageFault(
             f'the plan is not the expected one: "{expected}" is neither its contentHash {plan.content_hash}'

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 import msgspec
 
-from akm_run.console import paint, say, visible
+from akm_run.console import out, paint, say, visible
 from akm_run.events import Event, NoticeRaised, StepLooped, StepRejected, StepSettled, UnitFinished, UnitReused
-from akm_run.faults import UsageFault
+from akm_run.faults import OutputFault, UsageFault
 from akm_run.journal import Journal
 from akm_run.rows import EventRow
 from akm_run.underway import UnderWay
@@ -64,18 +64,42 @@ def event_line(row: EventRow) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def open_events(path: Path) -> BinaryIO:
-    """The file of ``--events``, to append to; raises UsageFault."""
+class Sink(Protocol):
+    """What events are written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Append ``data``."""
+
+
+class StdoutSink:
+    """Stdout as a sink. A run goes on without a full one; ``fault`` is then what to say when it has ended."""
+
+    def __init__(self) -> None:
+        self.fault: OutputFault | None = None
+
+    def write(self, data: bytes, /) -> None:
+        """Print ``data``, unless that has failed before."""
+        try:
+            if self.fault is None:
+                out(data)
+        except OutputFault as fault:
+            self.fault = fault
+
+
+def open_events(name: str) -> Sink:
+    """The file of ``--events``, to append to, or stdout for ``-``; raises UsageFault."""
+    if name == "-":
+        return StdoutSink()
     try:
-        return path.open("ab", buffering=0)
+        return Path(name).open("ab", buffering=0)
     except OSError as error:
-        raise UsageFault(f'cannot write --events "{path}": {error.strerror}') from error
+        raise UsageFault(f'cannot write --events "{name}": {error.strerror}') from error
 
 
 class EventsFile:
-    """Appends a run's events to a file as they are committed."""
+    """Appends a run's events to a file, or prints them, as they are committed."""
 
-    def __init__(self, journal: Journal, run_id: str, file: BinaryIO) -> None:
+    def __init__(self, journal: Journal, run_id: str, file: Sink) -> None:
         self._journal = journal
         self._run_id = run_id
         self._file = file

@@ -24,7 +24,7 @@ from akm_schemas.hashing import json_hash
 from akm_schemas.json_types import Json
 from akm_schemas.plan import Plan, Step
 
-_KEY = re.compile(r"(?P<key>(?P<step>[^:]+):(?P<name>[^~]+)(?:~l(?P<loop>[0-9]{1,4}))?)(?:~r[0-9]+)?")
+_KEY = re.compile(r"(?P<key>(?P<step>[^:]+):(?P<name>[^~]+)(?:~l(?P<loop>[0-9]{1,4}))?)(?P<attempt>~r[0-9]+)?")
 
 
 class PartRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +69,8 @@ def explain(journal: Journal, run: RunRow, unit_id: str, against: RunRow | None)
     if match is None or step is None:
         raise UsageFault(*_no_unit(journal, run, unit_id, plan))
     mine = _known(journal, run, plan, step, match)
+    if match["attempt"] is not None and unit_id not in {row.unit_id for row in rows}:
+        raise UsageFault(*_no_unit(journal, run, unit_id, plan))
     if mine.why_not is None and mine.input_hash is None and not rows:
         raise UsageFault(*_no_unit(journal, run, unit_id, plan))
     other = against or (None if run.reuses is None else journal.run(run.reuses))
@@ -188,7 +190,8 @@ def _part_rows(mine: Sequence[Part], theirs: Known | None) -> list[PartRow]:
 
 
 def _no_unit(journal: Journal, run: RunRow, unit_id: str, plan: Plan) -> tuple[str, str]:
-    known = {row.unit_id for row in journal.units(run.run_id)} | {f"{step.id}:solo" for step in plan.steps}
+    solo = {f"{step.id}:solo" for step in plan.steps if step.unit is not UNSET and step.map is UNSET}
+    known = {row.unit_id for row in journal.units(run.run_id)} | solo
     close = nearest(unit_id, known)
     help = f'did you mean "{close}"?' if close else f"akm-run status {run.run_id} --units shows them"
     return f'run {run.run_id} has no unit "{unit_id}"', help

@@ -99,8 +99,8 @@ def test_what_export_and_import_refuse(run_program: Run, tmp_path: Path, plan: s
     (tmp_path / "empty").touch()
     for words, says in (
         (["import", "none"], "cannot read"),
-        (["import", "notes.txt"], "cannot be used as a state file"),
-        (["import", "empty"], "is empty"),
+        (["import", "notes.txt"], "is no export of akm-run"),
+        (["import", "empty"], "is no export of akm-run"),
         (["export", run_id, "-o", "none/x"], "cannot write"),
         (["export", run_id, "-o", ".akm/state.db"], "the state file itself"),
         (["export", "none", "-o", "x"], "no run of"),

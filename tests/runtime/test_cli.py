@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +190,7 @@ def test_a_run_whose_plan_cannot_be_decoded_can_be_seen_and_abandoned(
     import sqlite3
 
     run_id = document(run_program("akm-run", plan, "--json", "--max-steps", "1"))["runId"]
-    with sqlite3.connect(tmp_path / ".akm" / "state.db") as raw:
+    with closing(sqlite3.connect(tmp_path / ".akm" / "state.db")) as raw, raw:
         raw.execute("UPDATE runs SET plan = replace(CAST(plan AS TEXT), '\"irVersion\":5', '\"irVersion\":6')")
     assert document(run_program("akm-run", "status", run_id, "--json"))["steps"][0]["status"] == "completed"
     assert run_id in run_program("akm-run", "list").stdout

@@ -244,6 +244,18 @@ def test_a_run_that_needs_exactly_its_budget_completes(
         )
 
 
+def test_a_unit_that_waits_for_its_retry_has_failed(plans: PlanMaker, world: type[World], end: End) -> None:
+    unit = plans.unit(on_error="continue", retry={"max": 2, "on": ["non_zero_exit"]})
+    plan = plans.plan(plans.step("m", unit, over="params.l", concurrency=1), budget={"maxUnits": 4})
+    here = world(lambda started: end(started, reason="non_zero_exit"), room=1)
+    assert here.run(start(plan, l=[1, 2, 3])).status == "failed"
+    assert len(here.started()) == 4
+    last = settled(here.log)[0]
+    assert last.reason == "budget_exceeded"
+    assert (last.summary or "").endswith(": 0 ok, 2 failed, 1 never run")
+    assert (last.unit_count, last.failed_units) == (3, 2)
+
+
 def test_the_last_unit_may_pass_the_token_ceiling(plans: PlanMaker, world: type[World], end: End) -> None:
     plan = plans.plan(plans.step("m", plans.ask(on_error="continue"), over="params.l"), budget={"maxTokens": 100})
     for items, status in (([1, 2], "completed"), ([1, 2, 3], "failed")):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,11 +86,14 @@ class Stand:
 
 
 @pytest.fixture
-def stand(tmp_path: Path) -> Callable[..., Stand]:
-    def make(plan: Plan, perform: Perform, **params: object) -> Stand:
-        return Stand(plan, perform, Journal.create_or_open(tmp_path / "state.db"), dict(params))  # type: ignore[arg-type]
+def stand(tmp_path: Path) -> Iterator[Callable[..., Stand]]:
+    with ExitStack() as stack:
 
-    return make
+        def make(plan: Plan, perform: Perform, **params: object) -> Stand:
+            journal = stack.enter_context(closing(Journal.create_or_open(tmp_path / "state.db")))
+            return Stand(plan, perform, journal, dict(params))  # type: ignore[arg-type]
+
+        yield make
 
 
 def until_cancelled(_: UnitRequest, cancel: Cancel) -> UnitResult:

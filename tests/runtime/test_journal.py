@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,9 @@ def published(journal: Journal, plan: Plan, run_id: str = "r1", params: dict[str
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    return Journal.create_or_open(tmp_path / ".akm" / "state.db")
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with closing(Journal.create_or_open(tmp_path / ".akm" / "state.db")) as opened:
+        yield opened
 
 
 def test_files_are_private(journal: Journal) -> None:
@@ -61,7 +63,7 @@ def test_reading_creates_nothing(tmp_path: Path) -> None:
 
 
 def test_a_newer_file_is_refused(journal: Journal) -> None:
-    with sqlite3.connect(journal.path) as raw:
+    with closing(sqlite3.connect(journal.path)) as raw, raw:
         raw.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}")
     for opening in (Journal.open, Journal.create_or_open):
         with pytest.raises(UsageFault, match="newer akm-run"):
@@ -150,7 +152,7 @@ def test_large_values_lie_once_beside_their_rows(journal: Journal, plans: PlanMa
     journal.commit("r1", [StepSettled(0, "completed", big)], AT)
     assert journal.steps("r1")[0].artifact == big
     assert [row.value for row in journal.units("r1", values=True)] == [None], "nobody reads a settled step's units"
-    with sqlite3.connect(journal.path) as raw:
+    with closing(sqlite3.connect(journal.path)) as raw, raw:
         assert raw.execute("SELECT count(*), max(length(data)) FROM blobs").fetchone() == (1, len(big) + 2)
         assert raw.execute("SELECT result, artifact FROM units JOIN steps USING (run_id)").fetchone() == (None, None)
 
@@ -167,6 +169,7 @@ def test_readers_do_not_wait_for_a_writer(journal: Journal, plans: PlanMaker) ->
     writer.execute("COMMIT")
     assert [row.status for row in reader.runs()] == ["failed"]
     writer.close()
+    reader.close()
 
 
 def test_commits_survive_the_machine(journal: Journal) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, formatdate
@@ -75,7 +76,8 @@ def gap_s(plans: PlanMaker, folder: Path, asked_s: float, timeout_ms: int | None
     around = Surroundings("r1", {}, folder, folder)
     driver = Driver(replay(plan, RunFacts({}, 8), []), journal, executor, around, Options(4))
     driver._random = random.Random(1)
-    assert driver.drive() == "settled"
+    with closing(journal):
+        assert driver.drive() == "settled"
     first, second = executor.moments
     return second - first
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ def executions(folder: Path) -> Counter[str]:
 
 
 def completed(state: Path) -> set[str]:
-    with sqlite3.connect(state) as raw:
+    with closing(sqlite3.connect(state)) as raw:
         return {row[0] for row in raw.execute("SELECT unit_id FROM units WHERE status = 'completed'")}
 
 
@@ -75,7 +76,7 @@ def test_fifty_kills(tmp_path: Path, plans: PlanMaker) -> None:
             if name.is_file():
                 name.unlink()
         subprocess.run([*argv, "plan.json", "--json", "--timeout", "1ms"], check=False, **options)  # type: ignore[call-overload]
-        with sqlite3.connect(state) as raw:
+        with closing(sqlite3.connect(state)) as raw:
             ((run_id,),) = raw.execute("SELECT run_id FROM runs").fetchall()
         settled: dict[str, int] = {}
         while kills < KILLS and len(settled) < LATEST_KILL:
@@ -90,7 +91,7 @@ def test_fifty_kills(tmp_path: Path, plans: PlanMaker) -> None:
         assert last.returncode == 0, last.stderr
         counts = executions(tmp_path)
         assert {unit: counts[unit] for unit in settled} == settled, "a finished unit ran again"
-        with sqlite3.connect(state) as raw:
+        with closing(sqlite3.connect(state)) as raw:
             rows = raw.execute("SELECT key, sum(spawns), sum(status = 'completed') FROM units GROUP BY key").fetchall()
             (artifact,) = raw.execute("SELECT artifact FROM steps").fetchone()
         assert len(rows) == ITEMS

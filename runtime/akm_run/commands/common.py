@@ -20,6 +20,7 @@ from akm_run.suggest import nearest
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Journal = TypeVar("_Journal", Journal, Journal | None)
 
 db_option = click.option(
     "--db", metavar="FILE", help="State file; default: .akm/state.db of the scope, or AKM_STATE_DB."
@@ -50,6 +51,19 @@ def current_scope(db: str | None) -> Scope:
     return find_scope(Path.cwd(), db)
 
 
+def opened_journal(scope: Scope) -> Journal | None:
+    """The scope's journal to read from, closed when the command ends; ``None`` where there is none."""
+    return closed_later(Journal.open(scope.state_file))
+
+
+def closed_later(journal: _Journal) -> _Journal:
+    """``journal``, to be closed when the command ends."""
+    context = click.get_current_context(silent=True)
+    if context is not None and journal is not None:
+        context.call_on_close(journal.close)
+    return journal
+
+
 @dataclass(frozen=True, slots=True)
 class OpenRun:
     """A run with the journal that holds it."""
@@ -61,7 +75,7 @@ class OpenRun:
 def open_run(db: str | None, run_id: str) -> OpenRun:
     """The run of this scope with that id; raises UsageFault for an unknown one."""
     scope = current_scope(db)
-    journal = Journal.open(scope.state_file)
+    journal = opened_journal(scope)
     run = None if journal is None else journal.run(run_id)
     if journal is None or run is None:
         known = [] if journal is None else [row.run_id for row in journal.runs()]

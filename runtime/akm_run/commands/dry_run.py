@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
+from akm_run.commands.common import opened_journal
 from akm_run.console import out, visible
 from akm_run.document import as_json
 from akm_run.faults import UsageFault
 from akm_run.forecast import Forecaster, StepForecast
-from akm_run.journal import Journal
 from akm_run.opening import RunFacts
 from akm_run.past import Past
 from akm_run.preflight import isolates
@@ -40,7 +40,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def past_of(scope: Scope, run_id: str) -> Past:
     """The run that ``--reuse`` names; raises UsageFault for an unknown one."""
-    journal = Journal.open(scope.state_file)
+    journal = opened_journal(scope)
     run = None if journal is None else journal.run(run_id)
     if journal is None or run is None:
         raise UsageFault(f'--reuse: "{run_id}" is no run of {scope.label}', "akm-run list shows the runs")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from akm_run.commands.common import CONTEXT, current_scope, db_option, example
+from akm_run.commands.common import CONTEXT, closed_later, current_scope, db_option, example
 from akm_run.console import out
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
-from akm_run.journal.archive import Archive
+from akm_run.journal.archive import Archive, holds_runs
 from akm_run.scope import remember
 
 
@@ -34,13 +34,25 @@ def command(source: str, db: str | None) -> int:
             shutil.copyfile(source, copy)
         except OSError as error:
             raise UsageFault(f'cannot read "{source}": {error.strerror}') from error
-        other = Journal.open(copy)
-        if other is None:
-            raise UsageFault(f'"{source}" is empty', "name a file that akm-run export has written")
-        journal = Journal.create_or_open(scope.state_file)
+        other = _opened(copy, source)
+        journal = closed_later(Journal.create_or_open(scope.state_file))
         remember(scope.state_file)
-        imported = Archive(journal).import_from(other)
-        other.close()
+        try:
+            imported = Archive(journal).import_from(other)
+        finally:
+            other.close()
     for run_id in imported:
         out(f"{run_id}\n")
     return 0
+
+
+def _opened(copy: Path, source: str) -> Journal:
+    """The journal in ``copy``; raises UsageFault about ``source``, the name that was given."""
+    if not holds_runs(copy):
+        raise UsageFault(f'"{source}" is no export of akm-run', "name a file that akm-run export has written")
+    try:
+        other = Journal.open(copy)
+    except UsageFault as fault:
+        raise UsageFault(str(fault).replace(str(copy), source), fault.help) from fault
+    assert other is not None
+    return other

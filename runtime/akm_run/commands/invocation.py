@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
-from akm_run.commands.common import current_scope, open_run, print_busy
+from akm_run.commands.common import closed_later, current_scope, open_run, print_busy
 from akm_run.commands.watching import Told, open_tape, watching
-from akm_run.console import out, say, visible
+from akm_run.console import out, read_stdin, say, visible
 from akm_run.document import as_json, run_document
 from akm_run.driver import Options, Watch
 from akm_run.durations import seconds
@@ -22,7 +20,7 @@ from akm_run.params import described, effective_params
 from akm_run.plans import LoadedPlan, decode, read_plan, require_hash
 from akm_run.policy import Limits
 from akm_run.preflight import require_credentials, require_supported
-from akm_run.progress import open_events
+from akm_run.progress import Sink, StdoutSink, open_events
 from akm_run.publishing import Origin, publish
 from akm_run.rows import RunRow
 from akm_run.running import Invocation, drive
@@ -65,19 +63,23 @@ class Aids:
     """Files that an invocation reads or writes beside the journal."""
 
     tape: Tape | None
-    events: BinaryIO | None
+    events: Sink | None
 
 
 def carry_out(options: RunOptions) -> int:
     """Run the plan or the run that was named; returns the exit status."""
     if options.timeout is not None:
         seconds(options.timeout, "--timeout")  # refused, like the files, before anything is published
+    if options.json and options.events_file == "-":
+        raise UsageFault(
+            "--json and --events - exclude each other: stdout carries one of them", "name a file for --events"
+        )
     scope = current_scope(options.db)
     if options.dry_run:
         return _dry(options, scope)
     aids = Aids(
         open_tape(options.record, options.replay),
-        None if options.events_file is None else open_events(Path(options.events_file)),
+        None if options.events_file is None else open_events(options.events_file),
     )
     with Interrupts() as interrupts:
         journal, run = _target(options, scope, interrupts)
@@ -107,7 +109,10 @@ def _driven(
     except ReplayMiss:
         _finish(journal, run.run_id, "settled", options)
         raise
-    return _finish(journal, run.run_id, ending, options)
+    code = _finish(journal, run.run_id, ending, options)
+    if isinstance(aids.events, StdoutSink) and aids.events.fault is not None:
+        raise aids.events.fault
+    return code
 
 
 def _invocation(
@@ -138,7 +143,7 @@ def _target(options: RunOptions, scope: Scope, interrupts: Interrupts) -> tuple[
         from akm_run.commands.dry_run import past_of
 
         past_of(scope, options.reuse)
-    journal = Journal.create_or_open(scope.state_file)
+    journal = closed_later(Journal.create_or_open(scope.state_file))
     remember(scope.state_file)
     interrupts.hold()
     origin = Origin(reuses=options.reuse)
@@ -177,6 +182,7 @@ def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
         opened = open_run(options.db, options.target)
     except UsageFault as fault:
         raise UsageFault(f'"{options.target}" is neither a plan file nor a run here: {fault}', fault.help) from fault
+    require_hash(opened.run, options.expect)
     if options.tokens or options.params_file is not None:
         raise UsageFault(
             f"run {opened.run.run_id} has its params already: they were fixed when it was published",
@@ -185,6 +191,7 @@ def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
     if options.reuse is not None:
         raise UsageFault(f"run {opened.run.run_id} exists already: --reuse is for a new run", "name a plan file")
     if opened.run.status in ("failed", "blocked"):
+        decode(opened.journal.plan_bytes(opened.run.run_id), f"run {opened.run.run_id}")  # else resume would not help
         raise UsageFault(
             f"run {opened.run.run_id} is {opened.run.status}: nothing was dispatched",
             f"akm-run resume {opened.run.run_id}, then akm-run {opened.run.run_id}",
@@ -194,7 +201,7 @@ def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
 
 def _params_file(name: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return read_stdin() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise UsageFault(f'cannot read --params-file "{name}": {error.strerror}') from error
 
@@ -203,7 +210,12 @@ def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) 
     run = journal.run(run_id)
     assert run is not None
     document = run_document(journal, run)
-    out(as_json(document) if options.json else run_text(document, color=options.color))
+    if options.json:
+        out(as_json(document))
+    elif options.events_file == "-":
+        say(run_text(document, color=options.color).rstrip("\n"))
+    else:
+        out(run_text(document, color=options.color))
     match ending:
         case "interrupted":
             return 130
@@ -218,9 +230,12 @@ def plan_help(ctx: click.Context, name: str) -> int:
     plan = read_plan(name).plan if name == "-" or Path(name).exists() else _plan_of_run(name, ctx.params["db"])
     title = plan.provenance.title or plan.provenance.ref
     lines = [f"Params of {title}:"]
+    ours = {"--help", *(flag for option in ctx.command.params for flag in option.opts)}
     for param, schema in plan.params.items():
         default = "" if "default" not in schema else f", default {_default(schema['default'])}"
-        lines.append(f"  --{param}  {described(schema)}{default}")
+        taken = f"--{param}" in ours
+        name_of = f"{param} (through --params-file)" if taken else f"--{param}"
+        lines.append(f"  {name_of}  {described(schema)}{default}")
         if isinstance(schema.get("description"), str):
             lines.append(f"      {visible(str(schema['description']))}")
     out("\n".join(lines if plan.params else [f"{title} has no params."]) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -75,8 +76,8 @@ def _rows(file: Path, *, tolerant: bool) -> Iterator[RunRow]:
             raise
         return
     if journal is not None:
-        yield from journal.runs()
-        journal.close()
+        with closing(journal):
+            yield from journal.runs()
 
 
 def _part(row: RunRow, file: Path | None) -> RunPart:

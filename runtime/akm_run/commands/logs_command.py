@@ -8,7 +8,7 @@ import time
 import click
 
 from akm_run.commands.common import CONTEXT, db_option, example, open_run
-from akm_run.console import out, visible
+from akm_run.console import is_terminal, out, visible
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.lease import is_driven
@@ -46,7 +46,7 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
                 if line.unit != last:
                     out(f"==> {line.unit} <==\n")
                     last = line.unit
-                out(visible(line.text) if sys.stdout.isatty() else line.text)
+                out(visible(line.text) if is_terminal(sys.stdout) else line.text)
                 printed = True
         if ended:
             break

@@ -6,7 +6,7 @@ import click
 
 from akm_run import lease
 from akm_run.clock import before
-from akm_run.commands.common import CONTEXT, current_scope, db_option, example, json_option
+from akm_run.commands.common import CONTEXT, current_scope, db_option, example, json_option, opened_journal
 from akm_run.console import out, say
 from akm_run.document import as_json
 from akm_run.durations import age_seconds
@@ -33,7 +33,7 @@ def command(older_than: str, dry_run: bool, db: str | None, as_json_: bool) -> i
     """Prune."""
     limit = before(age_seconds(older_than, "--older-than"))
     scope = current_scope(db)
-    journal = Journal.open(scope.state_file)
+    journal = opened_journal(scope)
     pruned: list[str] = []
     if journal is not None:
         old = [run for run in journal.runs() if run.parent_run is None and run.updated_at < limit]

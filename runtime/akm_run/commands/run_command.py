@@ -97,7 +97,12 @@ class RunCommand(click.Command):
 @click.option("--dry-run", is_flag=True, help="Decide everything that can be decided now, dispatch nothing.")
 @click.option("--record", metavar="FILE", help="Append every answer of an llm, agent or judge to FILE, redacted.")
 @click.option("--replay", metavar="FILE", help="Take the answers from FILE and ask nobody.")
-@click.option("--events", "events_file", metavar="FILE", help="Write the events as JSON Lines while the run goes on.")
+@click.option(
+    "--events",
+    "events_file",
+    metavar="FILE",
+    help="Write the events as JSON Lines while the run goes on. - for stdout.",
+)
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> int:
     """Run a plan or go on with a run."""

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from akm_run.driver import Watch
 from akm_run.events import Event
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.live import can_show, shown
-from akm_run.progress import EventsFile, Progress
+from akm_run.progress import EventsFile, Progress, Sink
 from akm_run.tape import Recorder, Replayer, Tape
 from akm_run.underway import UnderWay
 
@@ -25,7 +24,7 @@ class Told:
 
     json: bool
     color: bool
-    events: BinaryIO | None
+    events: Sink | None
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from akm_run.clipping import clipped
 from akm_run.dispatch.contract import UnitResult
 from akm_schemas.bounds import DIAGNOSTIC_CHARS, STDERR_TAIL_CHARS
 
@@ -22,9 +23,7 @@ def diagnostic(reason: str, message: str, stderr: str = "") -> str:
     """
     tail = stderr.rstrip()[-STDERR_TAIL_CHARS.high :]
     room = DIAGNOSTIC_CHARS.high - (len(tail) + 1 if tail else 0)
-    head = f"{reason}: {message}"
-    if len(head) > room:
-        head = head[: room - 1] + "…"
+    head = clipped(f"{reason}: {message}", room, "…")
     return f"{head}\n{tail}" if tail else head
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from akm_run.faults import UsageFault
@@ -19,6 +20,16 @@ _BY_RUN = ("runs", "steps", "units", "events", "notices")
 def tree_of(journal: Journal, run_id: str) -> list[str]:
     """``run_id`` and all runs below it."""
     return [run_id, *(below for child in journal.children(run_id) for below in tree_of(journal, child.run_id))]
+
+
+def holds_runs(path: Path) -> bool:
+    """Whether the file at ``path`` is an undamaged database with the tables of a state file, of any version."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as found:
+        try:
+            tables = {row[0] for row in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            return tables.issuperset(_BY_RUN[:4]) and found.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+        except sqlite3.DatabaseError:
+            return False
 
 
 class Archive:

@@ -45,9 +45,7 @@ class Journal(Reader):
             raise UsageFault(f'cannot create the state file "{path}": {error.strerror}', ELSEWHERE) from error
         with explained(path):
             connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-            if version(connection) == 0:
-                create(connection)
-            return cls._checked(connection, path)
+            return cls._checked(connection, path, new=True)
 
     @classmethod
     def open(cls, path: Path) -> Journal | None:
@@ -67,10 +65,21 @@ class Journal(Reader):
                 return cls._checked(sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None), path)
 
     @classmethod
-    def _checked(cls, connection: sqlite3.Connection, path: Path) -> Journal:
+    def _checked(cls, connection: sqlite3.Connection, path: Path, *, new: bool = False) -> Journal:
+        """A journal of ``connection``, which is closed when it is refused; ``new``: the file may be empty yet."""
+        try:
+            if new and version(connection) == 0:
+                create(connection)
+            cls._bring_up(connection, path)
+        except BaseException:  # whatever it is: nobody else knows of the connection
+            connection.close()
+            raise
+        return cls(connection, path)
+
+    @staticmethod
+    def _bring_up(connection: sqlite3.Connection, path: Path) -> None:
         found = version(connection)
         if found > SCHEMA_VERSION:
-            connection.close()
             raise UsageFault(
                 f'"{path}" was written by a newer akm-run: its version is {found}, this one reads up to {SCHEMA_VERSION}',
                 f"upgrade akm-run, or {ELSEWHERE}",
@@ -79,7 +88,6 @@ class Journal(Reader):
             upgrade(connection)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
-        return cls(connection, path)
 
     def publish(self, run: Publication, at: str) -> None:
         """A new active run with all steps pending. Raises ``sqlite3.IntegrityError`` when the id is taken."""
