@@ -11,9 +11,9 @@ from akmc.console import err, out, out_bytes
 from akmc.emitting import emitted
 from akmc.faults import FOUND, OK, USAGE, CommandFault
 from akmc.files import write_atomically
-from akmc.planning import needed_plan, show_findings
+from akmc.planning import needed_plan, show_changed, show_findings
 from akmc.render.escape import visible
-from akmc.session.freezing import STDIN, PlanResult, changed_sources, compile_source
+from akmc.session.freezing import STDIN, PlanResult, compile_source
 
 if TYPE_CHECKING:
     from akmc_passes.pipeline import Timing
@@ -68,20 +68,22 @@ def run_compile(options: CompileOptions) -> int:
     status, plan = needed_plan(result)
     if plan is None:
         return status
-    publish(options, result)
-    return status
+    return publish(options, result)
 
 
-def publish(options: CompileOptions, result: PlanResult) -> None:
-    """Write the plan of ``result``, unless a source changed while it was made; say what was written where."""
-    _refuse_changed(result)
+def publish(options: CompileOptions, result: PlanResult) -> int:
+    """Write the plan of ``result`` and say what was written where; the exit status. A source that changed since it was
+    read fails: the plan would describe files that never were together."""
+    if show_changed(result):
+        return USAGE
     _refuse_own_source(options, result)
     _write(options, emitted(result, options.emit, pretty=options.pretty))
     plan = result.plan
     if options.output in (None, STDIN) or plan is None or not Path(options.output or "").is_file():
-        return
+        return OK
     steps = f"{len(plan.steps)} {'step' if len(plan.steps) == 1 else 'steps'}"
     err(f"akmc: wrote {visible(options.output or '')} (contentHash {plan.content_hash[:12]}, {steps})")
+    return OK
 
 
 def _check_options(options: CompileOptions) -> None:
@@ -120,15 +122,6 @@ def _emit_early(options: CompileOptions, result: PlanResult) -> int:
     stage = "source-ir" if options.emit == "source-ir" else "resolved"
     _write(options, emitted(result, stage, pretty=options.pretty))
     return OK
-
-
-def _refuse_changed(result: PlanResult) -> None:
-    """Fail when a source no longer holds what was read: the plan would describe files that never were together."""
-    assert result.analysis is not None
-    changed = changed_sources(result.analysis)
-    if changed:
-        names = ", ".join(f'"{name}"' for name in changed)
-        raise CommandFault(f"source-changed-during-freeze: {names}", help="nothing was written; compile again")
 
 
 def _refuse_own_source(options: CompileOptions, result: PlanResult) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 
+from msgspec.structs import replace
+
 from akm_schemas.plan import Plan
 from akmc.checking import summary
 from akmc.console import err, wants_color
 from akmc.faults import USAGE
 from akmc.render import render_report
-from akmc.render.finding import Report
-from akmc.session.freezing import PlanResult
+from akmc.render.finding import Finding, Report
+from akmc.session.freezing import PlanResult, changed_sources
+from akmc_grammar.places import Span
+from akmc_grammar.rules import RULES
 
 
 def needed_plan(result: PlanResult) -> tuple[int, Plan | None]:
@@ -23,6 +27,23 @@ def needed_plan(result: PlanResult) -> tuple[int, Plan | None]:
     elif result.plan is None and result.status == USAGE and not result.findings:
         err("akmc: the source uses something that this version cannot freeze yet, although nothing is wrong with it")
     return result.status, result.plan
+
+
+def show_changed(result: PlanResult) -> bool:
+    """Show each source that no longer holds what was read, and whether there is one."""
+    assert result.analysis is not None
+    found = tuple(
+        Finding(
+            RULES["source-changed-during-freeze"],
+            f'"{name}" changed while the plan was made: nothing was written',
+            name,
+            Span(1, 1, 1, 1),
+            help="compile again when the file is at rest",
+        )
+        for name in changed_sources(result.analysis)
+    )
+    show_findings(replace(result, findings=found))
+    return bool(found)
 
 
 def show_findings(result: PlanResult) -> None:

@@ -88,7 +88,7 @@ def _refresh(kept: Kept, bundle: Path | None, config: Path | None) -> int:
         return OK
     status, plan = needed_plan(result)
     if plan is not None:
-        publish(CompileOptions(source=str(source), output=str(kept.path), pretty=kept.pretty), result)
+        return publish(CompileOptions(source=str(source), output=str(kept.path), pretty=kept.pretty), result)
     return status
 
 

@@ -73,7 +73,8 @@ class Retry(_Node, frozen=True, kw_only=True):
 class Unit(_Node, frozen=True, kw_only=True):
     """The dispatch bag of a unit or map step: at most one of ``exec`` and ``uses``; neither: an engine reads the prose.
 
-    ``env_refs`` are env asset refs (Markdown); ``env_literals`` name -> text (YAML).
+    ``env_refs`` are env asset refs (Markdown); ``env_literals`` name -> text (YAML), ``UNSET``
+    without an ``env``: an empty one is refused where nothing could consume it.
     """
 
     exec: Exec | UnsetType = UNSET
@@ -86,7 +87,7 @@ class Unit(_Node, frozen=True, kw_only=True):
     on_error: OnError | UnsetType = UNSET
     output: JsonObject | UnsetType = UNSET
     env_refs: list[str | None] = []
-    env_literals: dict[str, str] = {}
+    env_literals: dict[str, str] | UnsetType = UNSET
     isolation: Literal["none", "worktree"] | UnsetType = UNSET
 
 

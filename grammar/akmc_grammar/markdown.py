@@ -17,10 +17,11 @@ from akmc_grammar import source_ir_build as build
 from akmc_grammar.body_binder import Body, Section, read_body
 from akmc_grammar.diagnostics import Sink
 from akmc_grammar.document import Allow, Document, Locator
-from akmc_grammar.frontmatter_rules import KINDS, check_llm, check_steps
+from akmc_grammar.frontmatter_rules import check_llm, check_steps
 from akmc_grammar.ir import SourceIR, Unit
 from akmc_grammar.places import Path, Place, Span
 from akmc_grammar.sections import StepHead, bind_sections
+from akmc_grammar.shape_hints import meant_key
 from akmc_grammar.shape_walk import Walk
 from akmc_grammar.source import SourceText
 from akmc_grammar.suppression import find_allows
@@ -192,15 +193,17 @@ class Reader(Struct):
         heads: list[StepHead] = []
         for index, step in enumerate(steps.items if isinstance(steps, Sequence) else ()):
             if not isinstance(step, Mapping):
+                heads.append(StepHead(index, None, "route", False))
                 continue
             node = step.get("id")
             name = node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
             bad = ("steps", index, "id") in walk.poisoned
             if bad and any(head.id == name for head in heads):
                 name = None
-            kinds = [kind for kind in KINDS if step.get(kind) is not None]
+            names = [str(entry.key.value) for entry in step.entries]
+            kinds = {name if keys.STEP.key(name) else meant_key(keys.STEP, name) for name in names}
             kind: Literal["unit", "map", "route"] = "map" if "map" in kinds else "unit"
-            if bad or kinds == ["route"]:
+            if bad or "route" in kinds:  # misspelt or beside another kind, it is reported as that
                 kind = "route"
             gate = step.get("gate")
             loops = isinstance(gate, Mapping) and gate.get("max_loops") is not None
@@ -255,7 +258,7 @@ def poison_unreadable_exec(walk: Walk, index: int, step: JsonObject, unit: Unit 
             bag = bag.get(name) if isinstance(bag, dict) else None
         at: Path = ("steps", index, *path, "exec")
         written = isinstance(bag, dict) and "exec" in bag
-        faulty = any(poisoned[: len(at)] == at for poisoned in walk.poisoned)
+        faulty = any(poisoned[: len(at)] == at or at[: len(poisoned)] == poisoned for poisoned in walk.poisoned)
         if (written or faulty) and isinstance(unit, Unit) and unit.exec is UNSET:
             walk.poisoned.add(at)
 

@@ -167,7 +167,7 @@ _ROWS = (
     Rule("AKM0905", "unknown-engine", "error", "engines", "an engine that the config does not have"),
     Rule("AKM0906", "model-alias-gap", "error", "engines", "a model alias without a column for the engine"),
     Rule("AKM0907", "env-unresolved", "error", "environment", "an env ref that names no env file"),
-    Rule("AKM0908", "source-changed-during-freeze", "error", "seal", "a source that changed while it was frozen"),
+    Rule("AKM0908", "source-changed-during-freeze", "error", "session", "a source that changed while it was frozen"),
     Rule("AKM0909", "config-too-large", "error", "lower", "a config that adds too much to the plan"),
     Rule("AKM0910", "env-on-llm-engine", "error", "engines", "env on an engine that cannot carry it"),
     Rule("AKM0911", "unknown-config-engine", "error", "engines", "a config that names an engine it does not have"),

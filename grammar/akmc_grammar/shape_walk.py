@@ -139,7 +139,7 @@ class Walk(Struct):
         if went := dict(shape.removed).get(name):
             self.report("removed-key", at, f"{quoted(name)} is no longer a key of {shape.name}", key=True, help=went)
             return
-        if shape is keys.EXEC and name == "inherit_env":
+        if shape in (keys.EXEC, keys.UNIT) and name == "inherit_env":
             self.report(
                 "inherit-env-forbidden",
                 at,
@@ -150,8 +150,10 @@ class Walk(Struct):
             return
         allowed = [key.name for key in shape.keys]
         message = f"unknown key {quoted(name)} in {shape.name}; allowed: {listed(allowed)}"
-        fix = None
-        if hints.meant_key(shape, name) is not None:
+        fix, intended = None, hints.meant_key(shape, name)
+        if intended is not None:
+            if node.get(intended) is None:  # nothing may be concluded from its absence
+                self.poisoned.add((*path, intended))
             fix = fixes.key_fix(name, node, allowed, Place(self.file, at, "key"))
         self.report("unknown-key", at, message, key=True, help=hints.misplaced_or_misspelt(shape, name), fix=fix)
 

@@ -28,6 +28,9 @@ def read_inputs(walk: Walk, node: Node | None) -> dict[str, TaskInput]:
         schema = to_json(entry.value)
         assert isinstance(schema, dict)  # a mapping, and the walk has read it
         required = schema.get(FLAG) is True
+        if schema.get(FLAG) is False:
+            help = f'drop "{FLAG}": an input without {FLAG}: true is optional'
+            walk.report(RULE, (*path, FLAG), f'"{FLAG}" is true or left out, found false', help=help)
         if isinstance(schema.get(FLAG), bool):
             del schema[FLAG]
         if required and "default" in schema:

@@ -127,7 +127,7 @@ class TaskReader:
         """The dispatch bag."""
         goes = {key: kind in kinds for key, (kinds, _) in _GOES_WITH.items()}
         path: Path = ()
-        env = self.steps.environment(self.root.get("env"), path) if goes["env"] else {}
+        env = self.steps.environment(self.root.get("env"), path) if goes["env"] else UNSET
         run: Exec | None = None
         uses: Uses | None = None
         if kind == "run":

@@ -147,14 +147,14 @@ class StepReader:
         self.walk.report("working-directory-escape", at, f"{quoted(text)} {why}", help=help)
         return UNSET
 
-    def environment(self, node: Node | None, path: Path) -> dict[str, str]:
+    def environment(self, node: Node | None, path: Path) -> dict[str, str] | UnsetType:
         """A scalar map; values are taken as written."""
         at = (*path, "env")
         if node is None or at in self.walk.poisoned:
-            return {}
+            return UNSET
         if not isinstance(node, Mapping):
             self.walk.wrong_type(at, "a mapping from variable names to values", node)
-            return {}
+            return UNSET
         found: dict[str, str] = {}
         for entry in node.entries:
             name, inside = str(entry.key.value), (*at, str(entry.key.value))

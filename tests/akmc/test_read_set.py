@@ -76,7 +76,7 @@ def _expect_refused(root: Path, capfd: Capture, name: str) -> None:
         capfd.readouterr()
         assert run(COMPILE) == USAGE
         captured = capfd.readouterr()
-        assert captured.out == "" and f'source-changed-during-freeze: "{name}"' in captured.err
+        assert captured.out == "" and f'source-changed-during-freeze]: "{name}"' in captured.err
         assert "nothing was written" in captured.err
         assert (root / "plans.json").exists() == (before is not None)
         if before is not None:
@@ -115,7 +115,7 @@ def test_a_change_after_the_passes(
         compile_fresh()
         assert run(COMPILE) == USAGE
         captured = capfd.readouterr()
-        assert captured.out == "" and f'source-changed-during-freeze: "{name}"' in captured.err
+        assert captured.out == "" and f'source-changed-during-freeze]: "{name}"' in captured.err
         assert not (root / "plans.json").exists()
 
 

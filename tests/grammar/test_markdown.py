@@ -12,7 +12,7 @@ from msgspec import UNSET
 from akmc_grammar.diagnostics import Sink
 from akmc_grammar.document import Document
 from akmc_grammar.markdown import read_markdown
-from akmc_grammar.places import Place, Span
+from akmc_grammar.places import Path, Place, Span
 from akmc_grammar.source import SourceText
 
 
@@ -87,7 +87,6 @@ def test_a_whole_document_becomes_this_source_ir() -> None:
                     "exec": {"command": ["ls"], "passEnv": ["CI"]},
                     "retry": {"max": 1, "on": ["timeout"]},
                     "envRefs": [],
-                    "envLiterals": {},
                 },
                 "map": {"over": "params.rows", "concurrency": 2},
                 "maxLoops": 2,
@@ -105,7 +104,7 @@ def test_a_whole_document_becomes_this_source_ir() -> None:
                 "id": "b",
                 "kind": "unit",
                 "inputs": ["steps.a.output"],
-                "unit": {"envRefs": [], "envLiterals": {}},
+                "unit": {"envRefs": []},
                 "instructions": "Prose.",
             },
         ],
@@ -160,6 +159,8 @@ def test_a_whole_document_becomes_this_source_ir() -> None:
         (["steps: 3"], [("wrong-type", 2, 8)]),
         (["steps: [3]"], [("wrong-type", 2, 9)]),
         (["steps: [{id: 7}]"], [("wrong-type", 2, 14)]),
+        (["steps: [{id: a, unit: {model: ''}}]"], [("bound-exceeded", 2, 31)]),
+        (["steps: [{id: a, unit: {inherit_env: true}}]"], [("inherit-env-forbidden", 2, 24)]),
     ],
     ids=lambda value: value[0][:60] if value and isinstance(value[0], str) else None,
 )
@@ -195,6 +196,31 @@ def test_a_route_takes_neither_inputs_nor_output(key: str) -> None:
     lines = ["steps:", "  - id: a", "  - id: r", "    route: {input: steps.a.output, when: [{match: x, step: b}]}"]
     found = findings(*lines, f"    {key}: {value}", "  - id: b", body="## a\nGo.\n## b\nGo.\n")
     assert found == [("step-kind-conflict", 6, 5)]
+
+
+@pytest.mark.parametrize(("key", "rule"), [("rout: {input: x}", "unknown-key"), ("unit: {}", "step-kind-conflict")])
+def test_what_may_be_a_route_is_not_asked_for_a_section(key: str, rule: str) -> None:
+    route = [] if key.startswith("rout:") else ["    route: {input: steps.a.output, when: [{match: x, step: b}]}"]
+    lines = ["steps:", "  - id: a", "  - id: r", f"    {key}", *route, "  - id: b"]
+    assert [name for name, *_ in findings(*lines, body="## a\nGo.\n## b\nGo.\n")] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("step", "path"),
+    [
+        ("uni: {exec: {command: [x]}}", ("steps", 0, "unit")),
+        ("unit: {exe: {command: [x]}}", ("steps", 0, "unit", "exec")),
+        ("map: {over: params.x, units: {exec: {command: [x]}}}", ("steps", 0, "map", "unit")),
+    ],
+)
+def test_a_misspelt_key_poisons_what_it_was_to_be(step: str, path: Path) -> None:
+    document, found = read(frontmatter(f"steps: [{{id: a, {step}}}]"))
+    assert [rule for rule, *_ in found] == ["unknown-key"]
+    assert document.is_poisoned(path)
+
+
+def test_the_section_of_a_step_that_is_no_mapping_is_not_reported_too() -> None:
+    assert findings("steps: [a]") == [("wrong-type", 2, 9)]
 
 
 def test_bytes_that_are_not_utf8_are_one_finding_at_the_byte() -> None:

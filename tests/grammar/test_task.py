@@ -31,7 +31,7 @@ with: {ref: commands/x, arguments: y}
 inputs:
   path: {type: string, required: true}
   deep: {type: object, properties: {a: {}}, required: [a]}
-  jobs: {type: integer, default: 2, required: false}
+  jobs: {type: integer, default: 2}
 output: {type: object}
 env: {A: 1}
 schedule: [{cron: "0 6 * * *", inputs: {path: x}}, {cron: "0 7 * * *"}]
@@ -132,6 +132,8 @@ def test_nothing_else_is_said_about_another_version() -> None:
         ("version: 4\nrun: make\nenv: [A]\n", [("wrong-type", 3)]),
         ("version: 4\nrun: make\ninputs: {a-b: {}, c: 5}\n", [("invalid-param-name", 3), ("wrong-type", 3)]),
         ("version: 4\nrun: make\ninputs: {a: {default: 1, required: true}}\n", [("task-invalid", 3)]),
+        ("version: 4\nrun: make\ninputs: {a: {type: string, required: false}}\n", [("task-invalid", 3)]),
+        ("version: 4\nuses: commands/x\nmodel: ''\n", [("bound-exceeded", 3)]),
         ("version: 4\nrun: make\nschedule: []\n", [("bound-exceeded", 3)]),
         ("version: 4\nrun: make\nschedule: {cron: x}\n", [("wrong-type", 3)]),
         ("version: 4\nrun: make\nschedule: '@daily'\n", [("invalid-cron", 3)]),
@@ -146,6 +148,12 @@ def test_one_mistake_is_one_finding(text: str, expected: list[tuple[str, int]]) 
     document, found = read(text)
     assert found == expected
     assert document.poisoned or document.ir is None or "yaml" in found[0][0] or found[0][1] >= 3
+
+
+def test_a_bound_is_named_by_its_own_key() -> None:
+    sink = Sink()
+    read_task(SourceText.of("t.yml", b"version: 4\nrun: make\nredact: []\n"), ref="", sink=sink)
+    assert [item.message for item in sink.found] == ["redact takes 1 to 32 names, found 0 names"]
 
 
 def test_places() -> None:

@@ -26,6 +26,7 @@ from akmc_passes.contract import Asset, Context, PassCrash, Program
 from akmc_passes.paths import absolute
 
 if TYPE_CHECKING:
+    from akmc.session.ahead import Ahead
     from akmc.session.verdicts import Verdicts
     from akmc_passes.config import Config, ConfigError
     from akmc_passes.library import Library
@@ -92,21 +93,43 @@ class Session(Struct, dict=True):
             self._report_unreadable(sink, unreachable.path, unreachable.reason)
         findings += [Resolver({}, self.store.by_name).finding(diagnostic) for diagnostic in sink.found]
         paths: list[str] = []
-        for done, target in enumerate(targets.targets):
-            name = self.store.name(target.path)
-            if progress is not None:
-                progress(done, len(targets.targets), name)
-            paths.append(name)
-            key = self._verdict_key(target)
-            if key is not None and self.verdicts is not None and self.verdicts.knows(key):
-                continue
-            analysis = self.analyse(target)
-            crashes += [crash for crash in analysis.context.crashes if crash not in crashes]
-            found = self.resolve(analysis)
-            findings += found
-            if key is not None and not found:
-                self._remember(key, analysis)
+        ahead = self._look_ahead(targets.targets)
+        try:
+            for done, target in enumerate(targets.targets):
+                name = self.store.name(target.path)
+                if progress is not None:
+                    progress(done, len(targets.targets), name)
+                paths.append(name)
+                if ahead is not None and self.verdicts is not None:
+                    self.verdicts.add(ahead.reach(done))
+                key = self._verdict_key(target)
+                if key is not None and self.verdicts is not None and self.verdicts.knows(key):
+                    continue
+                analysis = self.analyse(target)
+                crashes += [crash for crash in analysis.context.crashes if crash not in crashes]
+                found = self.resolve(analysis)
+                findings += found
+                if key is not None and not found:
+                    self._remember(key, analysis)
+        finally:
+            if ahead is not None:
+                ahead.close()
         return Checked(in_order(findings), tuple(paths), tuple(problems), self.config_errors(), tuple(crashes))
+
+    def _look_ahead(self, targets: tuple[Target, ...]) -> Ahead | None:
+        """Let other cores look for clean verdicts, where there is enough to look for."""
+        if self.verdicts is None:
+            return None
+        from akmc.session.ahead import start
+
+        keys = [self._verdict_key(target) for target in targets]
+        unknown = [place for place, key in enumerate(keys) if key is not None and not self.verdicts.knows(key)]
+
+        def verdict(place: int) -> bytes | None:
+            analysis = self.analyse(targets[place])
+            return keys[place] if _is_clean(analysis) else None
+
+        return start(unknown, verdict)
 
     def _verdict_key(self, target: Target) -> bytes | None:
         """The key of a target whose verdict may be known, or worth remembering; ``None`` for any other."""
@@ -126,11 +149,8 @@ class Session(Struct, dict=True):
     def _remember(self, key: bytes, analysis: Analysis) -> None:
         """Remember the verdict on a target without findings, if it is clean (nothing hidden either) and follows from
         its key."""
-        from akmc.session.verdicts import stands_alone
-
-        clean = not analysis.diagnostics and not analysis.context.crashes
-        if clean and self.verdicts is not None and analysis.program is not None and stands_alone(analysis.program):
-            self.verdicts.add(key)
+        if self.verdicts is not None and _is_clean(analysis):
+            self.verdicts.add([key])
 
     def _config_digest(self, config: Config | None) -> str:
         """A hash of everything that a config says."""
@@ -285,6 +305,14 @@ class Session(Struct, dict=True):
             fix, help = Fix(f'rename it to "{new_name}"', rename=new_name), f'rename it to "{new_name}"'
         message = 'the extension ".yaml" is never recognised; expected ".yml"'
         sink.report("unrecognised-extension", Place(name, span=START), message, help=help, fix=fix)
+
+
+def _is_clean(analysis: Analysis) -> bool:
+    """Whether nothing was found, nothing hidden either, and that follows from the target's own bytes."""
+    from akmc.session.verdicts import stands_alone
+
+    clean = not analysis.diagnostics and not analysis.context.crashes
+    return clean and analysis.program is not None and stands_alone(analysis.program)
 
 
 def escapes(target: Target) -> bool:

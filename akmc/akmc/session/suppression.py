@@ -1,7 +1,7 @@
 """Allow comments: warnings are dropped on the comment's line and on the next one; errors never are.
 
 An allow that names no rule is an error; one that hides nothing is a warning, unless the document could not be read in
-full: then nobody knows what it would have hidden.
+full: then nobody knows what it would have hidden. An error that it names is never hidden, read in full or not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def suppress(findings: Iterable[Finding], document: Readable) -> list[Finding]:
         used.update(hidden_by)
         if not hidden_by:
             left.append(finding)
-    about = _unknown(document) + (_unused(document, used) if _read_in_full(document) else [])
+    about = _unknown(document) + _unused(document, used)
     return left + [finding for finding in about if not _covering(document.allows, finding)]
 
 
@@ -68,10 +68,13 @@ def _unknown(document: Readable) -> list[Finding]:
 
 def _unused(document: Readable, used: set[tuple[int, str]]) -> list[Finding]:
     found: list[Finding] = []
+    certain = _read_in_full(document)
     for index, allow in enumerate(document.allows):
         for word in allow.rules:
             rule = find_rule(word)
             if rule is None or rule.name == UNUSED or (index, word) in used:
+                continue
+            if not certain and rule.severity != "error":
                 continue
             if rule.severity == "error":
                 message, help = f'"{word}" is an error, and errors cannot be allowed', "mend it, and drop the comment"

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from akm_schemas.contained_paths import path_fault
 from akmc.faults import CommandFault
 from akmc.session.store import FileStore
 from akmc_passes.bundle import CHECKED_FAMILIES, FAMILIES, NO_ASSET, Bundle, Located, classify, find_bundle, iter_assets
@@ -147,15 +148,27 @@ class Collector:
         kinds = ", ".join(f"{family}/*{ending}" for family in CHECKED_FAMILIES for ending in FAMILIES[family])
         return Problem(f'"{text}" belongs to no family folder{where}; expected one of {kinds}')
 
-    def _outside(self, path: Path) -> Target:
+    def _outside(self, path: Path) -> Target | None:
         """A workflow by its own word, outside the family folders: its bundle is ``--bundle``, else the current one."""
         bundle = self.bundle or Bundle(absolute(self.store.working_directory))
+        if self._cannot_be_named(path, bundle.relative(path) or path.name):
+            return None
         return self.targets.setdefault(self.store.key(path), Target(path, "workflows", "", bundle))
 
-    def _add(self, located: Located) -> Target:
+    def _add(self, located: Located) -> Target | None:
+        if self._cannot_be_named(located.file, located.path):
+            return None
         family: Family = "workflows" if located.family == "workflows" else "tasks"
         target = Target(located.file, family, located.ref, located.bundle, located.recognised)
         return self.targets.setdefault(self.store.key(located.file), target)
+
+    def _cannot_be_named(self, path: Path, inside: str) -> bool:
+        """Whether the path within the bundle is none that a plan can carry to every system; it is said then."""
+        fault = path_fault(inside, found=True)
+        if fault is not None:
+            message = f'"{self.store.name(path)}" cannot be named in a plan: its path {fault} (rename it)'
+            self.problems.append(Problem(message))
+        return fault is not None
 
     def _directory(self, text: str, path: Path) -> None:
         folder = absolute(path)
@@ -188,6 +201,9 @@ class Collector:
         for start in [under] if under is not None else [bundle.root / family for family in CHECKED_FAMILIES]:
             for unreachable in _closed_folders(start):
                 self.unreachable.setdefault(self.store.key(unreachable.path), unreachable)
+            for link in [under] if under is not None and under.is_symlink() else _linked_folders(start):
+                message = f'"{self.store.name(link)}" is a link to a folder, and left out: name the files in it'
+                self.problems.append(Problem(message, fatal=False))
 
 
 def _closed_folders(start: Path) -> Iterator[Unreachable]:
@@ -198,6 +214,13 @@ def _closed_folders(start: Path) -> Iterator[Unreachable]:
     for error in errors:
         if not isinstance(error, FileNotFoundError):
             yield Unreachable(Path(os.fsdecode(error.filename)), error.strerror or str(error))
+
+
+def _linked_folders(start: Path) -> Iterator[Path]:
+    """Links to folders below ``start``: nothing follows them, for they may lead out of the bundle or in a circle."""
+    for where, folders, _ in os.walk(start):
+        folders[:] = sorted(sub for sub in folders if not sub.startswith("."))
+        yield from (link for link in (Path(where, sub) for sub in folders) if link.is_symlink())
 
 
 def _head(path: Path) -> bytes:

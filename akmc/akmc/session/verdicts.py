@@ -17,7 +17,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -49,11 +49,11 @@ class Verdicts:
 
     def knows(self, key: bytes) -> bool:
         """Whether the verdict with this key is "clean"."""
-        return key in self._known
+        return key in self._known or key in self._new
 
-    def add(self, key: bytes) -> None:
-        """Remember a clean verdict."""
-        self._new[key] = None
+    def add(self, keys: Iterable[bytes]) -> None:
+        """Remember clean verdicts."""
+        self._new.update(dict.fromkeys(keys))
 
     def save(self) -> None:
         """Write what is new; a folder that cannot be written is no reason to fail."""

@@ -1,0 +1,133 @@
+"""Clean verdicts found ahead of a check of many files, by forked processes on the machine's other cores.
+
+A helper says nothing but which verdicts are clean, in the form in which verdicts are remembered. Whatever it does not
+say, because there is a finding, or a crash, or because it died, the one check that prints looks at itself. So no output
+depends on helpers: they save time, and can do nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import Final
+
+from msgspec import Struct
+
+Verdict = Callable[[int], "bytes | None"]
+"""The key of the clean verdict on the n-th target, ``None`` when it is not clean."""
+
+WORTH_IT: Final = 256
+"""Targets without a verdict from which on helpers are started; a helper costs some milliseconds."""
+MOST: Final = 8
+"""Processes, this one included; beyond that the disk and the one that prints are what a check waits for."""
+_GRACE: Final = 16  # files of a helper's share that it looks at whatever comes of them
+_KEY_BYTES: Final = 32
+
+
+class Helper(Struct):
+    """A process that looks at the targets from the ``first`` on; its keys come through ``pipe``."""
+
+    first: int
+    pid: int
+    pipe: int
+
+
+class Ahead:
+    """The helpers of one check."""
+
+    def __init__(self, helpers: list[Helper]) -> None:
+        self._helpers = helpers
+
+    def reach(self, index: int) -> list[bytes]:
+        """The check comes to this target: the keys that helpers have found for it and others, waited for."""
+        due = [helper for helper in self._helpers if helper.first <= index]
+        self._helpers = [helper for helper in self._helpers if helper.first > index]
+        return [key for helper in due for key in _harvest(helper)]
+
+    def close(self) -> None:
+        """End the helpers that nobody has waited for."""
+        for helper in self._helpers:
+            with suppress(ProcessLookupError):
+                os.kill(helper.pid, signal.SIGKILL)  # it holds nothing and has written nothing
+            _harvest(helper)
+        self._helpers = []
+
+
+def start(unknown: Sequence[int], verdict: Verdict) -> Ahead | None:
+    """Helpers for all but the first share of the ``unknown`` targets (ascending indexes), one for each further core.
+
+    ``None`` where they cannot help: few targets, one core, no fork, or threads, which a fork would leave behind.
+    """
+    processes = min(_cores(), MOST, len(unknown) // (WORTH_IT // 2))
+    if len(unknown) < WORTH_IT or processes < 2 or not _can_fork():
+        return None
+    bounds = [len(unknown) * part // processes for part in range(processes + 1)]
+    helpers: list[Helper] = []
+    for begin, end in pairwise(bounds[1:]):
+        helper = _fork(unknown[begin:end], verdict)
+        if helper is None:  # no more processes or descriptors: the rest is checked here
+            break
+        helpers.append(helper)
+    return Ahead(helpers)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
+
+
+def _can_fork() -> bool:
+    """macOS forks too, but its libraries do not bear it; Windows does not."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def _fork(share: Sequence[int], verdict: Verdict) -> Helper | None:
+    try:
+        reader, writer = os.pipe()
+    except OSError:
+        return None
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(reader)
+        os.close(writer)
+        return None
+    if pid:
+        os.close(writer)
+        return Helper(share[0], pid, reader)
+    try:
+        os.close(reader)
+        _help(share, verdict, writer)
+    finally:  # whatever happened: what belongs to the other process must neither be flushed nor closed here
+        os._exit(0)
+
+
+def _help(share: Sequence[int], verdict: Verdict, writer: int) -> None:
+    """Write the keys of a share; give up where most files have findings, which would be looked at twice."""
+    clean: list[bytes] = []
+    for seen, index in enumerate(share):
+        if seen >= _GRACE and 2 * len(clean) < seen:
+            break
+        key = verdict(index)
+        if key is not None:
+            clean.append(key)
+    data = memoryview(b"".join(clean))
+    while data:
+        data = data[os.write(writer, data) :]
+
+
+def _harvest(helper: Helper) -> list[bytes]:
+    """A helper's keys; waits until it has ended."""
+    data = b""
+    with os.fdopen(helper.pipe, "rb") as pipe:
+        data = pipe.read()
+    with suppress(ChildProcessError):  # somebody around us reaps all children
+        os.waitpid(helper.pid, 0)
+    whole = len(data) - len(data) % _KEY_BYTES  # the last one is torn where a helper was killed
+    return [data[at : at + _KEY_BYTES] for at in range(0, whole, _KEY_BYTES)]
