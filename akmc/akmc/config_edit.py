@@ -1,4 +1,4 @@
-"""``akmc config``: settings read by dotted name, and set with the type that the key has.
+"""``akmc config``: settings read by dotted name, set with the type that the key has, and removed.
 
 A name is words joined by dots; a word with a dot of its own stands in double quotes: ``modelAliases."gpt-4.1".llm``.
 """
@@ -99,11 +99,7 @@ def edited(file: Path, pairs: Sequence[tuple[str, str]]) -> str:
     """
     from akmc.json_edit import set_member
 
-    try:
-        reader = read_settings(file) or Reader(file, "{}\n")
-        document = reader.document()
-    except ConfigError as error:
-        raise CommandFault(str(error), status=CONFIG_STATUS, help="mend the config first") from error
+    reader, document = _read(file)
     text, paths = reader.text, []
     for name, word in pairs:
         if not _is_text(name + word):
@@ -118,19 +114,52 @@ def edited(file: Path, pairs: Sequence[tuple[str, str]]) -> str:
             ) from error
         document = Reader(file, text).document()
         paths.append(path)
+    help = "set several keys in one call: akmc config set NAME VALUE NAME VALUE"
+    _still_holds(file, text, paths, help)
+    return text
+
+
+def without(file: Path, names: Sequence[str]) -> str | None:
+    """The text of ``file`` without the settings named, everything else as it was; ``None`` where one is not set there.
+
+    A key that no config has can be removed too: that is how it is mended.
+    Raises CommandFault: 78 for a file that cannot be read, 2 for a name, or for a config that would lack something.
+    """
+    from akmc.json_edit import remove_member
+
+    reader, document = _read(file)
+    text, paths = reader.text, []
+    for name in names:
+        path = path_of(name)
+        if at_path(document, path) is None:
+            known_path(name, document)  # a misspelt name is said as such
+            return None
+        text = remove_member(text, path)
+        document = Reader(file, text).document()
+        paths.append(path)
+    _still_holds(file, text, paths, "name all that goes in one call: akmc config unset NAME NAME")
+    return text
+
+
+def _read(file: Path) -> tuple[Reader, JsonObject]:
+    try:
+        reader = read_settings(file) or Reader(file, "{}\n")
+        return reader, reader.document()
+    except ConfigError as error:
+        raise CommandFault(str(error), status=CONFIG_STATUS, help="mend the config first") from error
+
+
+def _still_holds(file: Path, text: str, paths: Sequence[tuple[str, ...]], lacking: str) -> None:
+    """Refuse a change after which the config does not hold; ``lacking`` is the help where a key is missing."""
     try:
         read_config(Reader(file, text), project_base(file))
     except ConfigError as error:
         ours = any(error.where.startswith(".".join(path[:2])) for path in paths)
-        help = (
-            "set several keys in one call: akmc config set NAME VALUE NAME VALUE" if "lacks" in error.message else None
-        )
         raise CommandFault(
             f"{error.where or file}: {error.message}" if ours else str(error),
             status=USAGE if ours else CONFIG_STATUS,
-            help=help or "nothing was written",
+            help=lacking if "lacks" in error.message else "nothing was written",
         ) from error
-    return text
 
 
 def _is_text(words: str) -> bool:

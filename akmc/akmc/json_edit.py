@@ -52,6 +52,29 @@ def set_member(text: str, path: Sequence[str], value: Json) -> str:
     raise ValueError("")
 
 
+def remove_member(text: str, path: Sequence[str]) -> str:
+    """``text`` without the member at ``path``; every other byte but those that joined it to its neighbours stays.
+
+    Raises:
+        KeyError: when it is not there.
+    """
+    start = _skip(text, 0)
+    for depth, name in enumerate(path):
+        members = members_of(text, start) if text[start] == "{" else []
+        index = next((index for index, member in enumerate(members) if member.name == name), None)
+        if index is None:
+            raise KeyError(".".join(path[: depth + 1]))
+        if depth < len(path) - 1:
+            start = members[index].start
+        elif len(members) == 1:
+            return text[: start + 1] + text[_skip(text, members[0].end) :]
+        elif index == len(members) - 1:
+            return text[: members[index - 1].end] + text[members[index].end :]
+        else:
+            return text[: members[index].at] + text[members[index + 1].at :]
+    raise KeyError("")
+
+
 def members_of(text: str, start: int) -> list[Member]:
     """The members of the object that begins at ``start``, in order."""
     found: list[Member] = []

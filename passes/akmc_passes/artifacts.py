@@ -12,7 +12,18 @@ from akmc_grammar.ir import Step
 from akmc_grammar.places import Path
 from akmc_passes.contract import Composed, Program
 from akmc_passes.ir_walk import map_of, marred, route_of, unit_of, unit_path
-from akmc_passes.schema_paths import ANYTHING, TEXT, Broken, View, array_of, finite_values, follow, view_of
+from akmc_passes.schema_paths import (
+    ANYTHING,
+    SCALARS,
+    TEXT,
+    Broken,
+    View,
+    admitted_types,
+    array_of,
+    finite_values,
+    follow,
+    view_of,
+)
 from akmc_passes.spine import Spine
 
 
@@ -74,13 +85,15 @@ def _composed_view(composed: Composed) -> View:
 
 
 def routed_values(program: Program, spine: Spine, index: int) -> list[Json] | None:
-    """Every value that a route step can be given, where its schema lists them."""
+    """Every value that a route step can be given, where its schema lists them and one of them can be routed."""
     reference = program.references.get(("steps", index, "route", "input"))
     known = None if reference is None else producer(program, spine, reference)
     if reference is None or known is None:
         return None
     end = follow(known.view, reference.path)
-    return None if isinstance(end, Broken) else finite_values(end)
+    if isinstance(end, Broken) or not admitted_types(end) & SCALARS:  # reported as a mismatch
+        return None
+    return finite_values(end)
 
 
 def match_text(value: Json) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from akm_schemas.plan_engines import AGENT_OPTIONS
 from akmc_grammar.diagnostics import Note
 from akmc_grammar.ir import SourceIR, Step
 from akmc_grammar.places import Path
@@ -16,14 +17,6 @@ from akmc_passes.models import AliasGap, resolve_model
 from akmc_passes.runner import freeze_engine, llm_fallback, width_of
 from akmc_passes.tuning import merged_tuning
 from akmc_passes.words import quoted
-
-AGENT_OPTIONS = {
-    "claude": frozenset({"agent", "tools"}),
-    "gemini": frozenset({"tools"}),
-    "opencode": frozenset({"agent"}),
-    "opencode-sdk": frozenset({"agent", "tools"}),
-}
-"""What the command lines of agent platforms have options for, besides prompt and model."""
 
 
 class Chooser:
@@ -51,6 +44,8 @@ class Chooser:
         document, unit, path = self.program.document, unit_of(step), unit_path(step, index)
         composed = self.program.composed.get(("steps", index))
         if step.kind == "route" or unit.exec is not UNSET or marred(document, (*path, "exec")):
+            return None
+        if document.is_poisoned((*path, "uses")):  # no engine may be asked for what was to be composed
             return None
         if unit.uses is not UNSET and (composed is None or not isinstance(composed.target, ComposedCommand)):
             return None

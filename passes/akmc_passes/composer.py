@@ -69,7 +69,7 @@ class Composer:
             place = self.program.place("steps", index, "unit", "with", part="key")
             sink.report("composition-invalid", place, message, help=help)
             fits = False
-        if unit.env_literals and made.surface is not None and made.surface.kind == "param":
+        if unit.env_literals is not UNSET and made.surface is not None and made.surface.kind == "param":
             message = f'Workflow step cannot compose {ref}: nothing of a child workflow could consume "env"'
             help = "write it in the steps of the child, or bind a param of it"
             place = self.program.place("steps", index, "unit", "env", part="key")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import Final, Literal, TypeAlias, cast
-from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
 from akm_schemas import bounds, config_keys
 from akm_schemas.canonical import CanonicalError, canonical_bytes
+from akm_schemas.endpoints import endpoint_fault
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.keys import ENGINE
 from akm_schemas.schema_patterns import CWD
@@ -33,9 +33,7 @@ TUNING: Final = {
 _LLM_KEYS: Final = config_keys.names(config_keys.LLM_ENGINE)
 _AGENT_KEYS: Final = config_keys.names(config_keys.AGENT_ENGINE)
 _VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
-_ENDPOINT: Final = re.compile(config_keys.ENDPOINT.body)
 _WORKSPACE: Final = re.compile(CWD.body)
-_ENDING: Final = "/chat/completions"
 
 
 class LlmEngineConfig(Struct, frozen=True):
@@ -116,11 +114,12 @@ def _read_agent(reader: Reader, name: str, found: JsonObject, where: str) -> Age
     def text(key: str) -> str | None:
         return reader.text_of(found[key], below(where, key)) if key in found else None
 
+    bin, args = text("bin"), below(where, "args")
     return AgentEngineConfig(
         name=name,
         platform=platform,
-        bin=text("bin"),
-        args=tuple(reader.texts(found.get("args", []), below(where, "args"))),
+        bin=None if bin is None else _without_nul(reader, [bin], below(where, "bin"))[0],
+        args=tuple(_without_nul(reader, reader.texts(found.get("args", []), args), args)),
         workspace=_workspace(reader, found, where),
         model=text("model"),
         timeout_ms=_optional_integer(reader, found, where, "timeoutMs", bounds.TIMEOUT_MS),
@@ -132,22 +131,16 @@ def _read_agent(reader: Reader, name: str, found: JsonObject, where: str) -> Age
 def _endpoint(reader: Reader, value: Json, where: str) -> str:
     """An http(s) URL that ends in /chat/completions and carries neither credentials, query nor fragment."""
     text = reader.text_of(value, where)
-    try:
-        url = urlsplit(text)
-        host, _ = url.hostname, url.port
-    except ValueError as error:
-        raise reader.fault(where, f"is no URL: {error}") from None
-    if url.scheme not in ("http", "https") or not host:
-        raise reader.fault(where, "expected an http or https URL with a host")
-    if "@" in url.netloc:
-        raise reader.fault(where, 'must not carry a user name or password: use "apiKey" with $VAR')
-    if "?" in text or "#" in text:
-        raise reader.fault(where, "must not carry a query or a fragment")
-    if not url.path.endswith(_ENDING):
-        raise reader.fault(where, f"expected a URL that ends in {_ENDING}, found {quoted(text)}")
-    if not _ENDPOINT.fullmatch(text):
-        raise reader.fault(where, "must not contain blanks, control or format characters, or a backslash in its host")
+    if fault := endpoint_fault(text):
+        raise reader.fault(where, fault)
     return text
+
+
+def _without_nul(reader: Reader, words: list[str], where: str) -> list[str]:
+    """Words of a command line, which end at a NUL for the system."""
+    if any("\0" in word for word in words):
+        raise reader.fault(where, "a word of a command line cannot hold a NUL character")
+    return words
 
 
 def _workspace(reader: Reader, found: JsonObject, where: str) -> str | None:

@@ -51,7 +51,9 @@ def _report_missing(program: Program, context: Context, path: Path, text: str) -
     parsed = parse_asset_ref(text)
     place = program.place(*path)
     if parsed is None or parsed.family != "env":
-        help = "write env/<name> for the file env/<name>.env of the bundle"
+        stem = text.rpartition("/")[2].removesuffix(".env")
+        name = stem if parse_asset_ref(f"env/{stem}") is not None else "<name>"
+        help = f"write env/{name} for the file env/{name}.env of the bundle"
         context.sink.report("env-unresolved", place, f"{quoted(text)} is no env ref", help=help)
         return
     if context.leaves_engines_open:

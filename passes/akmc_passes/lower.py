@@ -16,7 +16,6 @@ import msgspec
 from msgspec.structs import replace
 
 from akm_schemas.bounds import CONFIG_BYTES_FROZEN, PLAN_BYTES_UNFROZEN
-from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import (
     IR_VERSION,
@@ -29,6 +28,7 @@ from akm_schemas.plan import (
     Target,
     Toolchain,
 )
+from akm_schemas.plan_sizes import own_size
 from akmc_grammar.ir import SourceIR
 from akmc_passes.contract import Context, Program
 from akmc_passes.lower_steps import DEFAULT_MAP_WIDTH, Unlowered, lower_outputs, lower_step, never_loops
@@ -51,6 +51,7 @@ EMITS: tuple[str, ...] = ("plan-bytes", "config-too-large", "exec-gate-loops")
 
 TOOLCHAIN = "akmc"
 _HASH_BYTES = 64
+_PLAN_HASHES = 2
 _FREEZE_OWNERS = ("engines", "environment")
 
 
@@ -90,14 +91,8 @@ def run(program: Program, context: Context) -> Program:
 
 def own_bytes(plan: Plan) -> int:
     """Bytes of the canonical plan once it is sealed, without the plans that it embeds."""
-    value = msgspec.to_builtins(plan)
-    hashes = 2
-    for target in targets_of(plan):
-        hashes += target.content_hash == ""
-    for step in value["steps"]:
-        target = step.get("unit", {}).get("target", {})
-        target.pop("frozenPlan", None)
-    return len(canonical_bytes(value)) + _HASH_BYTES * hashes
+    unsealed = sum(target.content_hash == "" for target in targets_of(plan))
+    return own_size(msgspec.to_builtins(plan)) + _HASH_BYTES * (_PLAN_HASHES + unsealed)
 
 
 def targets_of(plan: Plan) -> Iterator[Target]:

@@ -95,7 +95,9 @@ def _unit(program: Program, step: source.Step, index: int, engines: bool) -> Uni
         target=target,
         instructions=step.instructions,
         env=_env(program, step, index, composed),
-        retry=Retry(max=0, on=[]) if unit.retry is UNSET else Retry(max=unit.retry.max, on=unit.retry.on),
+        retry=Retry(max=0, on=[])
+        if unit.retry is UNSET
+        else Retry(max=unit.retry.max, on=[*dict.fromkeys(unit.retry.on)]),
         on_error="fail" if on_error is UNSET else on_error,
         isolation="none" if unit.isolation is UNSET else unit.isolation,
         output=_schema(unit.output) if unit.output is not UNSET else composed_output,
@@ -161,7 +163,7 @@ def _env(program: Program, step: source.Step, index: int, composed: Composed | N
         found = program.env_files.get((*path, "env", number))
         if found is not None:  # what is not there is a freeze rule: check measures the plan without it
             bindings.append(found)
-    literals = {**(composed.env_literals if composed is not None else {}), **unit.env_literals}
+    literals = {**(composed.env_literals if composed is not None else {}), **(unit.env_literals or {})}
     bindings.extend(LiteralBinding(name=name, value=value) for name, value in sorted(literals.items()))
     scrubbed = composed.redact if composed is not None else ()
     bindings.extend(PassThroughBinding(name=name) for name in sorted(scrubbed) if name not in literals)

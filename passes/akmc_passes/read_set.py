@@ -1,8 +1,7 @@
-"""The read set: every file that enters a program, read once, hashed, and looked at again before publication."""
+"""The read set: every file that enters a program, read once and hashed."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path as FilePath
 
 from akm_schemas.plan import SourceFile
@@ -63,17 +62,3 @@ def _own_path(program: Program, context: Context) -> str:
 def sorted_read_set(context: Context) -> list[SourceFile]:
     """The read set as a plan carries it: by ref, then path."""
     return sorted(context.read_set.values(), key=lambda entry: (entry.ref, entry.path))
-
-
-def changed_since(context: Context) -> list[str]:
-    """Keys of the files whose bytes are no longer those that were read (or that are gone), sorted."""
-    changed: list[str] = []
-    for key, entry in context.read_set.items():
-        try:
-            raw = context.origins[key].read_bytes()
-        except OSError:
-            changed.append(key)
-            continue
-        if hashlib.sha256(raw).hexdigest() != entry.sha256:
-            changed.append(key)
-    return sorted(changed)

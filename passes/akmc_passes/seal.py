@@ -3,7 +3,8 @@
 Before: ``program.plan`` is a plan with empty hashes. After: every target's ``contentHash``, the plan's ``contentHash``
 and its ``planHash`` are filled. An open plan has no hashes and stays as it is.
 
-Just before publication ``confirm_sources`` looks at every file of the read set again (spec 1, section 5).
+That no source has changed since it was read is looked at by the command that publishes, at the last moment (spec 1,
+section 5).
 """
 
 from __future__ import annotations
@@ -16,12 +17,10 @@ from msgspec.structs import replace
 from akm_schemas.hashing import content_hash, plan_hash, target_hash
 from akm_schemas.plan import Plan
 from akmc_passes.contract import Context, Program
-from akmc_passes.read_set import changed_since
-from akmc_passes.words import quoted
 
 NAME: str = "seal"
 AFTER: tuple[str, ...] = ("lower",)
-EMITS: tuple[str, ...] = ("source-changed-during-freeze",)
+EMITS: tuple[str, ...] = ()
 
 
 def run(program: Program, context: Context) -> Program:  # noqa: ARG001 (the contract's signature)
@@ -44,12 +43,3 @@ def sealed(plan: Plan) -> Plan:
     value["contentHash"] = content_hash(value)
     value["planHash"] = plan_hash(value)
     return msgspec.convert(value, Plan)
-
-
-def confirm_sources(program: Program, context: Context) -> bool:
-    """Whether every file of the read set still has the bytes that were frozen; reports those that have not."""
-    changed = changed_since(context)
-    for key in changed:
-        message = f"{quoted(key)} changed while the plan was made: nothing was written"
-        context.sink.report("source-changed-during-freeze", program.place(), message, help="compile again")
-    return not changed

@@ -186,7 +186,7 @@ def _composed(target: ExecTarget | ScriptTarget | ComposedCommand, task: TaskIR,
     unit = task.unit
     return Composed(
         target=target,
-        env_literals=unit.env_literals,
+        env_literals=unit.env_literals or {},
         output=None if unit.output is UNSET else unit.output,
         engine=None if unit.engine is UNSET else unit.engine,
         model=None if unit.model is UNSET else unit.model,

@@ -146,6 +146,7 @@ ENGINE_NAME = Text(
     size=bounds.ENGINE_NAME,
     hint='lower-case words joined by single dashes, not starting with "akm-"',
 )
+MODEL = Text(size=bounds.MODEL_LENGTH)
 STAMP = Record(
     "stamp", (Key("by", Text(), "who or what stamped", required=True), Key("at", Text(), "when, as ISO 8601"))
 )
@@ -165,7 +166,7 @@ DEFAULTS = Record(
     "defaults",
     (
         Key("engine", ENGINE_NAME, "engine of units that name none"),
-        Key("model", Text(), "model or alias of units that name none"),
+        Key("model", MODEL, "model or alias of units that name none"),
         Key("llm", LLM, "llm tuning of every step"),
         Key("timeout", Timeout(), "timeout of units that name none"),
         Key("on_error", ON_ERROR, "failure policy of units that name none"),
@@ -219,13 +220,13 @@ UNIT = Record(
     (
         Key("exec", EXEC, "run a command line"),
         Key("engine", ENGINE_NAME, "engine that reads the prose"),
-        Key("model", Text(), "model or alias"),
+        Key("model", MODEL, "model or alias"),
         Key("llm", LLM, "llm tuning"),
         Key("timeout", Timeout(), "time limit of one dispatch"),
         Key("retry", RETRY, "extra attempts"),
         Key("on_error", ON_ERROR, "what a failed unit does to its step"),
         Key("output", Schema(), "schema of one unit's result"),
-        Key("env", ListOf(Text(), Bound("env", 1, 64, "refs")), "env asset refs"),
+        Key("env", ListOf(Text(), bounds.ENV_REFS), "env asset refs"),
         Key("isolation", Text(choices=("none", "worktree")), "a git worktree of its own"),
     ),
     removed=(("instructions", INSTRUCTIONS_WENT),),

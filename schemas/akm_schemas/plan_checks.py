@@ -6,6 +6,7 @@ plans are ``akm_schemas.plan_sizes``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -30,11 +31,25 @@ from akm_schemas.bounds import (
 )
 from akm_schemas.canonical import number_text
 from akm_schemas.json_paths import quoted
-from akm_schemas.plan import ChildTarget, Gate, Map, Plan, Provenance, Retry, Route, Step, Unit
+from akm_schemas.plan import (
+    ChildTarget,
+    ExecTarget,
+    Gate,
+    Map,
+    Plan,
+    Retry,
+    Route,
+    Step,
+    Unit,
+)
+from akm_schemas.plan_assets import check_environment, check_read_set
 from akm_schemas.plan_error import PlanPath
 from akm_schemas.plan_references import Scope, is_param_name, is_step_id
-from akm_schemas.plan_targets import check_environment, check_judge, check_target
+from akm_schemas.plan_targets import check_judge, check_target
 from akm_schemas.plan_values import digest, not_empty, relative_path, require, schema_holds, sized, within
+
+_CRON_FIELDS: Final = 5
+_SPAN: Final = re.compile(r"steps\.(0|[1-9][0-9]{0,3})(?:\.section|\.gate)?", re.ASCII)
 
 # Which members a step of each kind has; the others are absent.
 _MEMBERS: Final[Mapping[str, frozenset[str]]] = {
@@ -61,7 +76,7 @@ def check_plan(plan: Plan, path: PlanPath = ()) -> None:
     for step in plan.steps:
         _check_step(step, (*path, "steps", step.index), scope, positions)
     _check_outputs(plan, path, scope)
-    _check_provenance(plan.provenance, (*path, "provenance"))
+    _check_provenance(plan, (*path, "provenance"))
 
 
 def _check_ids(steps: list[Step], path: PlanPath) -> None:
@@ -95,7 +110,7 @@ def _check_step(step: Step, path: PlanPath, scope: Scope, positions: Mapping[str
         scope.check(step.route.input, (*path, "route", "input"), before=step.index)
         _check_route(step.route, (*path, "route"), step.index, positions)
     if isinstance(step.gate, Gate):
-        _check_gate(step.gate, (*path, "gate"), scope)
+        _check_gate(step, step.gate, (*path, "gate"), scope)
 
 
 def _check_route(route: Route, path: PlanPath, position: int, positions: Mapping[str, int]) -> None:
@@ -119,6 +134,9 @@ def _check_selected(step: str, path: PlanPath, position: int, positions: Mapping
 def _check_unit(unit: Unit, path: PlanPath, scope: Scope, position: int) -> None:
     sized(INSTRUCTION_BYTES, len(unit.instructions.encode()), (*path, "instructions"))
     check_environment(unit.env, (*path, "env"))
+    # Env on an llm engine decodes: the interpreter answers it with a failed unit of its own (spec 3, section 5).
+    takes_none = isinstance(unit.target, ChildTarget)
+    require(not (takes_none and unit.env), (*path, "env"), "env cannot reach a child workflow")
     _check_retry(unit.retry, (*path, "retry"))
     not_empty(unit.output, (*path, "output"))
     schema_holds(unit.output, (*path, "output"))
@@ -130,6 +148,7 @@ def _check_unit(unit: Unit, path: PlanPath, scope: Scope, position: int) -> None
 
 def _check_retry(retry: Retry, path: PlanPath) -> None:
     within(RETRY_MAX, retry.max, (*path, "max"))
+    require(bool(retry.on) or not retry.max, (*path, "on"), "extra attempts need a failure reason")
     seen: set[str] = set()
     for index, reason in enumerate(retry.on):
         place = (*path, "on", index)
@@ -141,10 +160,12 @@ def _check_retry(retry: Retry, path: PlanPath) -> None:
 _REASONS: Final = ", ".join(sorted(RETRY_REASONS))
 
 
-def _check_gate(gate: Gate, path: PlanPath, scope: Scope) -> None:
+def _check_gate(step: Step, gate: Gate, path: PlanPath, scope: Scope) -> None:
     require(bool(gate.rubric), (*path, "rubric"), "a gate without a rubric is written by leaving it out")
     sized(RUBRIC_BYTES, len(gate.rubric.encode()), (*path, "rubric"))
     within(MAX_LOOPS, gate.max_loops, (*path, "maxLoops"))
+    fixed = step.kind == "route" or (isinstance(step.unit, Unit) and isinstance(step.unit.target, ExecTarget))
+    require(not fixed or gate.max_loops == 1, (*path, "maxLoops"), "what is judged here never loops, expected 1")
     check_judge(gate.judge, (*path, "judge"), scope)
 
 
@@ -159,18 +180,29 @@ def _check_outputs(plan: Plan, path: PlanPath, scope: Scope) -> None:
         schema_holds(output.schema, (*place, "schema"))
 
 
-def _check_provenance(provenance: Provenance, path: PlanPath) -> None:
+def _check_provenance(plan: Plan, path: PlanPath) -> None:
+    provenance = plan.provenance
+    if provenance.ref:  # empty for a file outside every family folder
+        local = provenance.ref.rpartition("//")[2]
+        require(local.startswith("workflows/"), (*path, "ref"), "expected the ref of a workflow")
+        relative_path(local, (*path, "ref"), found=True)
     digest(provenance.source_hash, (*path, "sourceHash"))
-    for index, file in enumerate(provenance.source_read_set):
-        place = (*path, "sourceReadSet", index)
-        digest(file.sha256, (*place, "sha256"))
-        require(file.size >= 0, (*place, "size"), f"{file.size} is no size in bytes")
-        relative_path(file.path.partition("//")[2] or file.path, (*place, "path"))
+    check_read_set(provenance, (*path, "sourceReadSet"))
     if not isinstance(provenance.schedule, UnsetType):
         sized(SCHEDULES, len(provenance.schedule), (*path, "schedule"))
+        for index, entry in enumerate(provenance.schedule):
+            fields = entry.isascii() and len(entry.split(" ")) == _CRON_FIELDS == len(entry.split())
+            require(fields, (*path, "schedule", index), f"{quoted(entry)} is no schedule of five fields")
+    require(bool(provenance.toolchain.name), (*path, "toolchain", "name"), "expected the name of a compiler")
     require(provenance.toolchain.lowering >= 1, (*path, "toolchain", "lowering"), "expected a number from 1")
     for name, span in provenance.spans.items():
-        place = (*path, "spans", name)
-        require(
-            len(span) == 4 and min(span, default=0) >= 1, place, "expected [line, column, endLine, endColumn] from 1"
-        )
+        _check_span(name, span, (*path, "spans", name), len(plan.steps))
+
+
+def _check_span(name: str, span: list[int], path: PlanPath, steps: int) -> None:
+    part = _SPAN.fullmatch(name)
+    known = part is not None and int(part[1]) < steps
+    require(known, path, f"{quoted(name)} is no part of a step, such as steps.0 or steps.0.gate")
+    from_one = len(span) == 4 and min(span, default=0) >= 1
+    require(from_one, path, "expected [line, column, endLine, endColumn] from 1")
+    require(span[:2] <= span[2:], path, "ends before it begins")

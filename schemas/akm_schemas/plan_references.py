@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from akm_schemas.bounds import PARAM_NAME
 from akm_schemas.json_paths import quoted
-from akm_schemas.plan import Plan
+from akm_schemas.plan import ChildTarget, Map, Plan, ReferenceInput, Route, Unit
 from akm_schemas.plan_error import PlanPath, plan_error
 from akm_schemas.references import Reference
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _STEP_ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+IMPLICIT_EXPORTS: Final = frozenset(("runId", "status"))  # of a workflow without outputs
 _LARGEST_INDEX: Final = 9_999_999_999  # ten digits
 
 
@@ -44,18 +45,26 @@ def reference_text(reference: Reference) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What references of one plan may name: its params, and the position of each step that promotes an artifact."""
+    """What references of one plan may name: its params, the position of each step that promotes an artifact, and the
+    exports of the steps that run a child."""
 
     params: frozenset[str]
     artifacts: Mapping[str, int]
     routes: frozenset[str]
+    exports: Mapping[str, frozenset[str]]
 
     @classmethod
     def of(cls, plan: Plan) -> Scope:
         """The scope of ``plan``, whose step ids are unique."""
         artifacts = {step.id: step.index for step in plan.steps if step.kind != "route"}
         routes = frozenset(step.id for step in plan.steps if step.kind == "route")
-        return cls(frozenset(plan.params), artifacts, routes)
+        children = {
+            step.id: step.unit.target.frozen_plan
+            for step in plan.steps
+            if step.kind == "unit" and isinstance(step.unit, Unit) and isinstance(step.unit.target, ChildTarget)
+        }
+        exports = {name: frozenset(child.outputs) or IMPLICIT_EXPORTS for name, child in children.items()}
+        return cls(frozenset(plan.params), artifacts, routes, exports)
 
     def check(self, reference: Reference, path: PlanPath, *, before: int) -> None:
         """Raise PlanError unless ``reference`` is well formed and names a param or a step before position ``before``."""
@@ -71,6 +80,24 @@ class Scope:
             raise plan_error("bounds", path, f"there is no step {name}")
         elif self.artifacts[reference.name] >= before:
             raise plan_error("bounds", path, f"step {name} does not come before this one")
+        elif reference.path and reference.path[0] not in self.exports.get(reference.name, reference.path[:1]):
+            exported = ", ".join(sorted(self.exports[reference.name]))
+            message = f"the child of step {name} exports no {quoted(str(reference.path[0]))}; its exports: {exported}"
+            raise plan_error("bounds", path, message)
+
+
+def references_of(plan: Plan) -> Iterator[Reference]:
+    """Every reference of ``plan`` but those of its outputs; embedded plans have a scope of their own."""
+    for step in plan.steps:
+        yield from step.inputs
+        if isinstance(step.map, Map):
+            yield step.map.over
+        if isinstance(step.route, Route):
+            yield step.route.input
+        if isinstance(step.unit, Unit):
+            for binding in step.unit.target.input_bindings:
+                if isinstance(binding, ReferenceInput):
+                    yield binding.from_
 
 
 def _check_form(reference: Reference, path: PlanPath) -> None:

@@ -14,17 +14,18 @@ from msgspec import UNSET
 
 from akm_schemas import bounds
 from akm_schemas.bounds import Bound
-from akm_schemas.config_keys import ENGINE_NAME
+from akm_schemas.config_keys import ENDPOINT, ENGINE_NAME
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.key_schema import limits, number_limits, pattern_members, reference_to
 from akm_schemas.keys import NAME, STEP_ID
 from akm_schemas.plan import IR_VERSION, Plan
-from akm_schemas.schema_patterns import Pattern
+from akm_schemas.schema_patterns import CWD, ENV_NAME, PLAIN_WORD, Pattern, asset_ref
 from akm_schemas.schema_rules import SUBSET, excludes
 
 _DIGEST: Final = pattern_members(Pattern("[0-9a-f]{64}"))
 _PARAM: Final = {**pattern_members(Pattern(NAME)), **limits(bounds.PARAM_NAME, "Length")}
-_VARIABLE: Final = pattern_members(Pattern("[^=\\u0000]+"))
+_VARIABLE: Final = pattern_members(ENV_NAME)
+_PROGRAM: Final = pattern_members(Pattern("[^\\u0000]+"))
 _ENGINE: Final = {**pattern_members(ENGINE_NAME), **limits(bounds.ENGINE_NAME, "Length")}
 _WORDS: Final[JsonObject] = {
     **limits(bounds.ARGV_WORDS, "Items"),
@@ -43,6 +44,10 @@ _INDEX: Final[JsonObject] = {
 def _whole(bound: Bound) -> JsonObject:
     """Null, or an integer within a bound."""
     return {"anyOf": [{"type": "integer", **number_limits(bound)}, {"type": "null"}]}
+
+
+def _ref(family: str) -> JsonObject:
+    return pattern_members(Pattern(asset_ref((family,)), f"a ref such as {family}/NAME"))
 
 
 def _named(value: JsonObject, bound: Bound) -> JsonObject:
@@ -87,21 +92,42 @@ _MEMBERS: Final[Mapping[str, Mapping[str, JsonObject]]] = {
     "LiteralInput": {"name": _PARAM},
     "LiteralBinding": {"name": _VARIABLE, "value": pattern_members(Pattern("[^\\u0000]*"))},
     "PassThroughBinding": {"name": _VARIABLE},
-    "EnvRefBinding": {"ref": {"minLength": 1}, "path": {"minLength": 1}},
-    "LlmEngine": {"name": _ENGINE, "endpoint": {"minLength": 1}, "apiKey": pattern_members(Pattern(NAME))},
-    "AgentEngine": {"name": _ENGINE, "args": {"minItems": 1}},
-    "CommandTarget": {"contentHash": _DIGEST, "options": {"minProperties": 1}, "concurrency": {"minimum": 1}},
+    "EnvRefBinding": {
+        "ref": _ref("env"),
+        "path": {"minLength": 1},
+        "keys": {"uniqueItems": True, "items": {"type": "string", **pattern_members(Pattern(NAME))}},
+        "secretNames": {
+            "uniqueItems": True,
+            "items": {"type": "string", **pattern_members(Pattern("[A-Za-z0-9_][A-Za-z0-9_.-]*"))},
+        },
+    },
+    "LlmEngine": {"name": _ENGINE, "endpoint": pattern_members(ENDPOINT), "apiKey": pattern_members(Pattern(NAME))},
+    "AgentEngine": {
+        "name": _ENGINE,
+        "bin": _PROGRAM,
+        "args": {"minItems": 1, "items": {"type": "string", **pattern_members(PLAIN_WORD)}},
+        "workspace": {**pattern_members(CWD), **limits(bounds.CWD_LENGTH, "Length")},
+    },
+    "CommandTarget": {
+        "ref": _ref("commands"),
+        "contentHash": _DIGEST,
+        "prompt": limits(bounds.INSTRUCTION_BYTES, "Length"),
+        "options": {"minProperties": 1},
+        "model": {"minLength": 1},
+        "concurrency": number_limits(bounds.CONCURRENCY),
+    },
     "ExecTarget": {
         "contentHash": _DIGEST,
         "command": _WORDS,
-        "cwd": limits(bounds.CWD_LENGTH, "Length"),
+        "cwd": {**pattern_members(CWD), **limits(bounds.CWD_LENGTH, "Length")},
         "passEnv": {
             "maxItems": bounds.PASS_ENV.high,
             "uniqueItems": True,
-            "items": {"type": "string", **pattern_members(Pattern(NAME))},
+            "items": {"type": "string", **_VARIABLE},
         },
     },
     "ScriptTarget": {
+        "ref": _ref("scripts"),
         "contentHash": _DIGEST,
         "interpreter": _WORDS,
         "extension": {"minLength": 1},
@@ -110,7 +136,12 @@ _MEMBERS: Final[Mapping[str, Mapping[str, JsonObject]]] = {
         ),
         "byteLength": number_limits(bounds.SCRIPT_BYTES),
     },
-    "ChildTarget": {"contentHash": _DIGEST, "planHash": _DIGEST},
+    "ChildTarget": {
+        "ref": _ref("workflows"),
+        "taskRef": _ref("tasks"),
+        "contentHash": _DIGEST,
+        "planHash": _DIGEST,
+    },
     "Provenance": {"sourceHash": _DIGEST, "schedule": limits(bounds.SCHEDULES, "Items")},
     "SourceFile": {"sha256": _DIGEST, "size": {"minimum": 0}},
     "Toolchain": {"lowering": {"minimum": 1}},
@@ -139,6 +170,7 @@ _RULES: Final[Mapping[str, JsonObject]] = {
     "CommandTarget": {
         "if": {"properties": {"engine": {"properties": {"kind": {"enum": ["agent"]}}}}},
         "then": excludes("llm"),
+        "else": {"required": ["model", "concurrency"], **excludes("options")},
     },
     "AgentEngine": {
         "if": {"required": ["llmEngine"]},

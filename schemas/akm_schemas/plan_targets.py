@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Sequence
-from typing import Final
+from pathlib import PurePosixPath
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from akm_schemas.bounds import (
-    ARGV_WORD_BYTES,
-    ARGV_WORDS,
-    CWD_LENGTH,
-    ENGINE_NAME,
-    EXTRA_PARAMS_BYTES,
-    PASS_ENV,
-    SCRIPT_BYTES,
-)
-from akm_schemas.canonical import canonical_bytes
+from akm_schemas.bounds import ARGV_WORD_BYTES, ARGV_WORDS, CWD_LENGTH, INSTRUCTION_BYTES, PASS_ENV, SCRIPT_BYTES
 from akm_schemas.json_paths import quoted
+from akm_schemas.json_values import json_equal
 from akm_schemas.plan import (
-    Binding,
     ChildTarget,
     CommandTarget,
-    Engine,
-    EnvRefBinding,
     ExecTarget,
     InputBinding,
-    LiteralBinding,
-    LlmEngine,
-    LlmTuning,
     ReferenceInput,
     ScriptTarget,
     Target,
 )
+from akm_schemas.plan_assets import check_ref, check_variable
+from akm_schemas.plan_engines import check_runner
 from akm_schemas.plan_error import PlanPath
-from akm_schemas.plan_references import Scope, is_param_name, is_variable_name
-from akm_schemas.plan_values import not_empty, relative_path, require, schema_holds, sized
-
-_ENGINE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
-_RESERVED_ENGINES: Final = "akm-"
+from akm_schemas.plan_references import Scope, is_param_name, references_of
+from akm_schemas.plan_values import relative_path, require, schema_holds, sized
+from akm_schemas.subset_validate import validate
 
 
 def check_target(target: Target, path: PlanPath, scope: Scope, *, before: int) -> None:
@@ -66,20 +51,6 @@ def check_judge(judge: CommandTarget, path: PlanPath, scope: Scope) -> None:
     check_target(judge, path, scope, before=0)
 
 
-def check_environment(bindings: Sequence[Binding], path: PlanPath) -> None:
-    """The environment of a unit: usable variable names, env files inside the bundle."""
-    for index, binding in enumerate(bindings):
-        place = (*path, index)
-        if isinstance(binding, EnvRefBinding):
-            require(bool(binding.ref), (*place, "ref"), "expected an env ref")
-            relative_path(binding.path, (*place, "path"), may_leave=True)  # the file of another bundle
-            continue
-        usable = bool(binding.name) and "=" not in binding.name and "\0" not in binding.name
-        require(usable, (*place, "name"), f"{quoted(binding.name)} cannot name an environment variable")
-        if isinstance(binding, LiteralBinding):
-            require("\0" not in binding.value, (*place, "value"), "an environment variable cannot hold a NUL character")
-
-
 def _check_inputs(bindings: Sequence[InputBinding], path: PlanPath, scope: Scope, before: int) -> None:
     seen: set[str] = set()
     for index, binding in enumerate(bindings):
@@ -93,39 +64,14 @@ def _check_inputs(bindings: Sequence[InputBinding], path: PlanPath, scope: Scope
 
 
 def _check_command(target: CommandTarget, path: PlanPath) -> None:
-    not_empty(target.options, (*path, "options"))
-    _check_engine(target.engine, (*path, "engine"))
-    if isinstance(target.llm, LlmTuning):
-        _check_tuning(target.llm, (*path, "llm"))
-        is_llm = isinstance(target.engine, LlmEngine)
-        require(is_llm, (*path, "llm"), f"llm tuning on {quoted(target.engine.name)}, which is no llm engine")
-    if isinstance(target.concurrency, int):
-        require(
-            target.concurrency >= 1, (*path, "concurrency"), f"{target.concurrency} is no width, expected 1 or more"
-        )
-
-
-def _check_engine(engine: Engine, path: PlanPath) -> None:
-    name = engine.name
-    usable = ENGINE_NAME.holds(len(name)) and _ENGINE.fullmatch(name) and not name.startswith(_RESERVED_ENGINES)
-    require(bool(usable), (*path, "name"), f"{quoted(name)} is no name of an engine")
-    if isinstance(engine, LlmEngine):
-        require(bool(engine.endpoint), (*path, "endpoint"), "expected a URL")
-        named = isinstance(engine.api_key, UnsetType) or is_variable_name(engine.api_key)
-        require(named, (*path, "apiKey"), "expected the name of an environment variable")
+    check_runner(target, path)
+    if isinstance(target.ref, str):
+        check_ref(target.ref, "commands", (*path, "ref"))
+    if isinstance(target.prompt, str):
+        sized(INSTRUCTION_BYTES, len(target.prompt.encode()), (*path, "prompt"))
         return
-    not_empty(engine.args, (*path, "args"))
-    if isinstance(engine.llm_engine, LlmEngine):
-        allowed = engine.platform == "opencode-sdk"
-        require(allowed, (*path, "llmEngine"), f"llmEngine belongs to opencode-sdk, found on {engine.platform}")
-        _check_engine(engine.llm_engine, (*path, "llmEngine"))
-
-
-def _check_tuning(tuning: LlmTuning, path: PlanPath) -> None:
-    said = any(getattr(tuning, field) is not UNSET for field in LlmTuning.__struct_fields__)
-    require(said, path, "empty tuning is written by leaving it out")
-    if isinstance(tuning.extra_params, dict):
-        sized(EXTRA_PARAMS_BYTES, len(canonical_bytes(tuning.extra_params)), (*path, "extraParams"))
+    bare = target.ref is UNSET and target.options is UNSET and target.template == "none" and not target.input_bindings
+    require(bare, (*path, "prompt"), "a ref, a template, options and bindings go with a prompt, and there is none")
 
 
 def _check_exec(target: ExecTarget, path: PlanPath) -> None:
@@ -136,10 +82,7 @@ def _check_exec(target: ExecTarget, path: PlanPath) -> None:
     require(len(target.pass_env) <= PASS_ENV.high, (*path, "passEnv"), f"expected at most {PASS_ENV.high} names")
     seen: set[str] = set()
     for index, name in enumerate(target.pass_env):
-        place = (*path, "passEnv", index)
-        require(is_variable_name(name), place, f"{quoted(name)} cannot name an environment variable")
-        require(name not in seen, place, f"{quoted(name)} is listed twice")
-        seen.add(name)
+        check_variable(name, (*path, "passEnv", index), seen)
 
 
 def _check_argv(command: Sequence[str], path: PlanPath) -> None:
@@ -151,7 +94,11 @@ def _check_argv(command: Sequence[str], path: PlanPath) -> None:
 
 def _check_script(target: ScriptTarget, path: PlanPath) -> None:
     _check_argv(target.interpreter, (*path, "interpreter"))
-    require(bool(target.extension), (*path, "extension"), "expected the extension of the script's file")
+    check_ref(target.ref, "scripts", (*path, "ref"))
+    # It ends the name of the file that the script is written to: nothing but the extension of the ref will do.
+    extension = PurePosixPath(target.ref).suffix.lower()
+    message = f"expected the extension of {quoted(target.ref)}, found {quoted(target.extension)}"
+    require(bool(extension) and target.extension == extension, (*path, "extension"), message)
     data = base64.b64decode(target.bytes_base64, validate=True)  # re-deriving the hash has decoded it before
     sized(SCRIPT_BYTES, len(data), (*path, "bytesBase64"))
     canonical = base64.b64encode(data).decode("ascii") == target.bytes_base64
@@ -164,11 +111,34 @@ def _check_script(target: ScriptTarget, path: PlanPath) -> None:
 
 
 def _check_child(target: ChildTarget, path: PlanPath) -> None:
+    check_ref(target.ref, "workflows", (*path, "ref"))
     wrapped = target.via == "task"
     require(wrapped == isinstance(target.task_ref, str), (*path, "taskRef"), "goes with via task, and only with it")
+    if isinstance(target.task_ref, str):
+        check_ref(target.task_ref, "tasks", (*path, "taskRef"))
     params = target.frozen_plan.params
     for index, binding in enumerate(target.input_bindings):
-        place = (*path, "inputBindings", index, "name")
+        place = (*path, "inputBindings", index)
         declared = ", ".join(sorted(params)) or "(none)"
         message = f"the child has no param {quoted(binding.name)}; declared params: {declared}"
-        require(binding.name in params, place, message)
+        require(binding.name in params, (*place, "name"), message)
+        schema = params[binding.name]
+        if isinstance(binding, ReferenceInput):
+            same = json_equal(binding.schema, schema)
+            require(same, (*place, "schema"), f"is not the schema of the child's param {quoted(binding.name)}")
+            continue
+        schema_holds(schema, (*path, "frozenPlan", "params", binding.name))
+        outcome = validate(schema, binding.value)
+        message = f"does not satisfy the schema of the child's param {quoted(binding.name)}"
+        require(outcome.ok, (*place, "value"), message)
+    _check_needed(target, path)
+
+
+def _check_needed(target: ChildTarget, path: PlanPath) -> None:
+    """A param that a reference inside the child reads has a default or is bound."""
+    plan = target.frozen_plan
+    bound = {binding.name for binding in target.input_bindings}
+    for reference in references_of(plan):
+        given = reference.name in bound or "default" in plan.params.get(reference.name, {})
+        message = f"the child's param {quoted(reference.name)} is not bound, and {reference.text} inside it needs it"
+        require(reference.root == "steps" or given, (*path, "inputBindings"), message)

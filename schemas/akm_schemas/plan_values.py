@@ -8,12 +8,13 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from akm_schemas.bounds import Bound
+from akm_schemas.contained_paths import path_fault
+from akm_schemas.json_paths import quoted
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan_error import PlanPath, plan_error
 from akm_schemas.subset_check import check_schema
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
 def require(holds: bool, path: PlanPath, message: str) -> None:
@@ -55,14 +56,10 @@ def digest(text: str, path: PlanPath) -> None:
     require(_DIGEST.fullmatch(text) is not None, path, "expected a SHA-256 of 64 lower-case hexadecimal digits")
 
 
-def relative_path(text: str, path: PlanPath, *, may_leave: bool = False) -> None:
-    """A relative path with forward slashes; no drive, no ``~``, no control characters, no empty segment.
+def relative_path(text: str, path: PlanPath, *, found: bool = False) -> None:
+    """A relative path that stays below where it starts, with forward slashes.
 
-    ``..`` only where it ``may_leave`` the directory that it starts at.
+    ``found``: it is the path of a file, so that ``~`` is a character like any other and no segment is empty.
     """
-    parts = text.split("/")
-    rooted = text.startswith(("/", "~")) or "\\" in text or _DRIVE.match(text) is not None
-    unclean = "" in parts[:-1] or any(ord(character) < 0x20 or ord(character) == 0x7F for character in text)
-    outside = ".." in parts and not may_leave
-    message = "expected a relative path with forward slashes" + ("" if may_leave else " and no ..")
-    require(bool(text) and not rooted and not unclean and not outside, path, message)
+    fault = path_fault(text, found=found)
+    require(fault is None, path, f"{quoted(text)} {fault}: expected a relative path with forward slashes and no ..")

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from akm_schemas import bounds
-from akm_schemas.keys import ENGINE_NAME, ENVELOPE, LLM, Anything, Integer, Key, ListOf, Named, Record, Schema, Text
+from akm_schemas.keys import (
+    ENGINE_NAME,
+    ENVELOPE,
+    LLM,
+    MODEL,
+    Anything,
+    Integer,
+    Key,
+    ListOf,
+    Named,
+    Record,
+    Schema,
+    Text,
+)
 from akm_schemas.yaml_keys import DIRECTORY_LENGTH, ENV_NAME, SHELLS
 
 TASK_VERSION: Final = 4
@@ -30,14 +45,14 @@ TASK = Record(
         Key("schedule", Anything(), "a cron text, or a list of {cron, inputs}"),
         Key("timeout", Integer(bounds.TIMEOUT_MS), "time limit in milliseconds"),
         Key("engine", ENGINE_NAME, "engine that reads the prompt"),
-        Key("model", Text(), "model or alias"),
+        Key("model", MODEL, "model or alias"),
         Key("inference", INFERENCE, "llm tuning"),
         Key("tools", ListOf(Text()), "tools that an agent engine may use"),
         Key(
             "redact",
             ListOf(
                 Text(pattern=rf"(?!AKM_){ENV_NAME}", hint="a variable name; AKM_* belongs to the interpreter"),
-                bounds.PASS_ENV,
+                replace(bounds.PASS_ENV, name="redact"),
                 unique=True,
             ),
             "environment variables whose values are scrubbed",
@@ -59,7 +74,7 @@ COMMAND = Record(
     (
         Key("type", Text(choices=("command",)), "asset type"),
         *(key for key in ENVELOPE if key.name != "type"),
-        Key("model", Text(), "model or alias"),
+        Key("model", MODEL, "model or alias"),
         Key("agent", Text(), "the agent profile of an agent engine"),
     ),
 )

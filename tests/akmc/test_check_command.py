@@ -94,10 +94,11 @@ def test_files_and_folders_without_permission(write: Write, capfd: Capture) -> N
 
 
 def test_file_names_that_are_no_utf8(write: Write, capfd: Capture) -> None:
-    write({"workflows/\udcff.md": STRAY})
-    assert found(capfd) == (1, [("unexpected-heading", "workflows/\\xff.md", 8)])
-    assert run(["check", "--format", "concise"]) == 1
-    assert capfd.readouterr().out.startswith("workflows/\\xff.md:8:4: error[")
+    write({"workflows/\udcff.md": STRAY, "workflows/a.md": STRAY})
+    assert run(["check", "--format", "concise"]) == 2
+    captured = capfd.readouterr()
+    assert captured.out.startswith("workflows/a.md:8:4: error["), "the others are checked"
+    assert '"workflows/\\xff.md" cannot be named in a plan: its path is not UTF-8' in captured.err
 
 
 def test_yaml_extension_is_named_and_its_fix_renames(write: Write, capfd: Capture) -> None:

@@ -146,6 +146,10 @@ def test_which_file_is_set(project: Path, capfd: Capture, monkeypatch: pytest.Mo
         (["get"], "one NAME"),
         (["list", "x"], "no NAME"),
         (["set", "defaults.engine"], "NAME VALUE pairs"),
+        (["unset"], "takes NAMEs"),
+        (["unset", "workflow.maxConcurency"], 'did you mean "maxConcurrency"?'),
+        (["unset", "a..b"], "is no name"),
+        (["unset", "engines.local.model"], 'lacks the key "model"'),
         (["set", "workflow.maxConcurrency", "four"], "takes an integer"),
         (["set", "workflow.maxConcurrency", "65"], "1 to 64, found 65"),
         (["set", "workflow.maxConcurrency", '"4"'], "takes an integer"),
@@ -182,3 +186,30 @@ def test_a_faulty_config_has_a_place(write: Write, capfd: Capture, text: str) ->
 
 def test_an_absent_config_that_was_named(bundle: Path, capfd: Capture) -> None:
     assert "there is no such file" in got(capfd, "list", "--config", "c.json", status=CONFIG)
+
+
+def test_unset_removes_and_keeps_the_rest(project: Path, capfd: Capture) -> None:
+    file = project / ".akm/config.json"
+    got(capfd, "unset", 'modelAliases."gpt-4.1"', "workflow.maxConcurrency")
+    assert json.loads(file.read_text()) == {"engines": {"local": LLM}, "workflow": {}, "modelAliases": {}}
+    got(capfd, "unset", "--user", "defaults.engine")
+    assert "not set" in got(capfd, "get", "defaults.engine", status=FOUND)
+    got(capfd, "unset", "engines")
+    assert got(capfd, "get", "engines.local.model") == "other\n", "the user's counts again"
+
+
+def test_unset_of_what_is_not_set_there_writes_nothing(project: Path, capfd: Capture) -> None:
+    file = project / ".akm/config.json"
+    before = file.read_bytes()
+    assert '"defaults.engine" is not set' in got(capfd, "unset", "defaults.engine", status=FOUND)  # the user's has it
+    assert "not all" in got(capfd, "unset", "engines.local", "bundles.team", status=FOUND)
+    assert file.read_bytes() == before
+    absent = project / "other.json"
+    got(capfd, "unset", "--config", str(absent), "workflow.maxConcurrency", status=FOUND)
+    assert not absent.exists()
+
+
+def test_unset_mends_a_key_that_no_config_has(write: Write, capfd: Capture) -> None:
+    root = write({".akm/config.json": '{"workflows": {"x": 1}, "defaults": {"engine": "a"}}\n'})
+    got(capfd, "unset", "workflows")
+    assert (root / ".akm/config.json").read_text() == '{"defaults": {"engine": "a"}}\n'

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from akmc.json_edit import set_member
+from akmc.json_edit import remove_member, set_member
 
 WRITTEN = '{\n    "b":  1,\n\n    "a": {"x": [1,2],  "y": 2},\n    "c": {},\n\t"d": {\n\t\t"e": null\n\t}\n}\n\n'
 
@@ -43,6 +43,27 @@ def test_what_is_no_object_is_named() -> None:
         set_member(WRITTEN, ("a", "x", "deep"), 1)
 
 
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (("b",), '"b":  1,\n\n    ', ""),
+        (("a", "x"), '"x": [1,2],  ', ""),
+        (("a", "y"), ',  "y": 2', ""),
+        (("d", "e"), '\n\t\t"e": null\n\t', ""),
+        (("d",), ',\n\t"d": {\n\t\t"e": null\n\t}', ""),
+    ],
+)
+def test_only_the_member_goes(path: tuple[str, ...], old: str, new: str) -> None:
+    assert WRITTEN.count(old) == 1
+    assert remove_member(WRITTEN, path) == WRITTEN.replace(old, new)
+
+
+@pytest.mark.parametrize("path", [("x",), ("b", "x"), ("a", "x", "0"), ("c", "k"), ("a", "z")])
+def test_what_is_not_there_cannot_go(path: tuple[str, ...]) -> None:
+    with pytest.raises(KeyError):
+        remove_member(WRITTEN, path)
+
+
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -69,3 +90,20 @@ def test_the_text_means_what_was_asked_for(document: Any, path: list[str], value
     here[path[-1]] = value
     found = json.loads(set_member(json.dumps(document, indent=indent), path, value))
     assert found == expected and list(found) == list(expected)
+
+
+@settings(max_examples=100)
+@given(
+    st.dictionaries(st.text(max_size=3), VALUES, min_size=1, max_size=4),
+    st.sampled_from([None, 1, 2, "\t"]),
+    st.data(),
+)
+def test_what_is_left_means_the_rest(document: Any, indent: Any, data: st.DataObject) -> None:
+    path = [data.draw(st.sampled_from(sorted(document)))]
+    holder = document
+    while isinstance(inner := holder[path[-1]], dict) and inner and data.draw(st.booleans()):
+        holder = inner
+        path.append(data.draw(st.sampled_from(sorted(inner))))
+    text = json.dumps(document, indent=indent)
+    del holder[path[-1]]
+    assert json.loads(remove_member(text, path)) == document

@@ -69,6 +69,12 @@ def test_nobody_knows_what_is_unused_in_a_document_that_could_not_be_read_in_ful
     assert left([], document(("inert-gate", 3), poisoned=frozenset({("steps", 0)}))) == []
 
 
+@pytest.mark.parametrize("ir", [True, False])
+def test_an_error_is_never_allowed_however_much_could_be_read(ir: bool) -> None:
+    doc = document(("unknown-key", 3), ir=ir, poisoned=frozenset({("foo",)}))
+    assert left([found("unknown-key", 4)], doc) == [("unknown-key", 4), ("unused-allow", 3)]
+
+
 def test_the_warning_about_unused_comments_can_be_allowed() -> None:
     assert left([], document(("unused-allow", 2), ("inert-gate", 3))) == []
 

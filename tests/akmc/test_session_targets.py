@@ -179,6 +179,19 @@ def test_a_link_out_of_the_bundle_is_reported_and_not_read(
     assert "ref-escapes-bundle" in said and "4711" not in said and not (root / "p.json").exists()
 
 
+@pytest.mark.parametrize(("named", "count"), [("workflows", 1), ("workflows/team", 0)])
+def test_a_linked_folder_is_left_out_with_a_word(
+    write: Write, capfd: pytest.CaptureFixture[str], named: str, count: int
+) -> None:
+    sound = "---\nsteps: [{id: a}]\n---\n## a\nGo.\n"
+    root = write({"workflows/a.md": sound, "shared/b.md": sound})
+    (root / "workflows/team").symlink_to("../shared")
+    assert run(["check", named]) == 0
+    said = capfd.readouterr().err
+    assert f"{count} file" in said
+    assert said.count('"workflows/team" is a link to a folder, and left out: name the files in it') == 1
+
+
 def test_links_inside_and_links_to_the_bundle_are_fine(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     text = "---\nsteps:\n  - id: build\n    unit: {exec: {command: [make]}}\n---\n## build\nBuilds.\n"
     root = write({"real/workflows/a.md": text, "real/shared/b.txt": text})

@@ -255,8 +255,8 @@ def test_checkers_at_the_same_time_agree(bundle: Path, analysed: list[str]) -> N
 
 def test_a_row_is_merged_with_what_another_checker_wrote(bundle: Path) -> None:
     mine, other = verdicts.Verdicts(bundle, "same"), verdicts.Verdicts(bundle, "same")
-    mine.add(b"a" * 32)
-    other.add(b"b" * 32)
+    mine.add([b"a" * 32])
+    other.add([b"b" * 32])
     mine.save()
     other.save()
     merged = verdicts.Verdicts(bundle, "same")

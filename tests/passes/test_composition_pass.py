@@ -10,7 +10,7 @@ import pytest
 
 from akm_schemas.bounds import INSTRUCTION_BYTES, SCRIPT_BYTES
 from akm_schemas.decode import decode_plan, encode_plan
-from akmc_passes.chooser import AGENT_OPTIONS
+from akm_schemas.plan_engines import AGENT_OPTIONS
 
 Compose = Callable[..., Any]
 
@@ -210,6 +210,30 @@ def test_env_and_with_that_nothing_takes(compose: Compose) -> None:
         "scripts/x.sh": "ls\n",
     }
     assert compose(files).rules == [("composition-invalid", "workflows/a.yml", line) for line in range(7, 12)]
+
+
+@pytest.mark.parametrize(
+    ("uses", "rule"),
+    [
+        ("docker://alpine", "docker-action-unsupported"),
+        ("scripts/../x.sh", "ref-escapes-bundle"),
+        ("7", "wrong-type"),
+        ("akm/command", "missing-key"),
+    ],
+)
+def test_a_refused_target_asks_for_no_engine(compose: Compose, uses: str, rule: str) -> None:
+    made = compose({"workflows/a.yml": workflow(f"{{id: a, uses: {uses}}}")}, config={"engines": {}})
+    assert made.rules == [(rule, "workflows/a.yml", 7)]
+
+
+@pytest.mark.parametrize("target", ["workflows/kid", "tasks/wrap"])
+def test_an_empty_env_of_a_child_is_refused_too(compose: Compose, target: str) -> None:
+    files = {
+        "workflows/a.yml": workflow(f"{{id: a, uses: {target}, env: {{}}}}", "{id: b, run: make, env: {}}"),
+        "workflows/kid.md": KID,
+        "tasks/wrap.yml": "version: 4\nuses: workflows/kid\n",
+    }
+    assert compose(files).rules == [("composition-invalid", "workflows/a.yml", 7)]
 
 
 def test_a_child_of_another_bundle(compose: Compose) -> None:

@@ -214,6 +214,13 @@ C.
     )
 
 
+@pytest.mark.parametrize("schema", ['{type: "null"}', "{enum: [null, [1]]}", "{type: array, enum: [[1]]}"])
+def test_what_no_branch_can_match_is_said_once(check: Callable[..., Any], schema: str) -> None:
+    route = "route: {input: params.n, when: [{match: x, step: a}]}"
+    text = f"---\nparams: {{n: {schema}}}\nsteps:\n  - id: fork\n    {route}\n  - id: a\n---\n## a\nA.\n"
+    assert check(text).rules == [("reference-type-mismatch", 5)]
+
+
 def test_exhaustiveness_compares_text(check: Callable[..., Any]) -> None:
     text = """---
 params: {n: {enum: [1, 2.0, true, "x", null]}}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
+import pathlib
 from typing import Any
 
 import pytest
 
 from akm_schemas.canonical import canonical_bytes
+from akm_schemas.decode import PlanError, decode_plan
 from akm_schemas.hashing import content_hash, plan_hash, sha256_hex, target_hash
 
 JsonDict = dict[str, Any]
@@ -23,7 +26,8 @@ def exec_target(*command: str, **more: Any) -> JsonDict:
 
 def llm_target(name: str = "local", **more: Any) -> JsonDict:
     engine = {"kind": "llm", "name": name, "endpoint": "http://127.0.0.1:9/v1/chat/completions"}
-    return {"kind": "command", "template": "none", "engine": engine, "inputBindings": [], **more}
+    target = {"kind": "command", "template": "none", "engine": engine, "model": "m", "concurrency": 1}
+    return {**target, "inputBindings": [], **more}
 
 
 def script_target(data: bytes, **more: Any) -> JsonDict:
@@ -135,11 +139,6 @@ def rich_plan() -> JsonDict:
     ask = unit_step(
         "ask", llm_target(model="m", llm={"temperature": 0.5, "extraParams": {"top_k": 1e20}}, concurrency=1)
     )
-    ask["unit"]["env"] = [
-        {"kind": "literal", "name": "A", "value": "1"},
-        {"kind": "pass-through", "name": "B"},
-        {"kind": "env-ref", "ref": "env/e", "path": "env/e.env", "keys": ["K"], "secretNames": ["s"]},
-    ]
     ask["gate"] = gate()
     ask["unit"]["output"] = {
         "type": "object",
@@ -165,6 +164,11 @@ def rich_plan() -> JsonDict:
         },
     }
     listing = unit_step("list", script_target(b"#!/bin/sh\nls -1\n"))
+    listing["unit"]["env"] = [
+        {"kind": "literal", "name": "A", "value": "1"},
+        {"kind": "pass-through", "name": "B"},
+        {"kind": "env-ref", "ref": "env/e", "path": "env/e.env", "keys": ["K"], "secretNames": ["s"]},
+    ]
     kid = unit_step("kid", child_target(child))
     kid["unit"]["target"]["inputBindings"] = [
         {"kind": "literal", "name": "size", "value": 4},
@@ -189,6 +193,44 @@ def rich_plan() -> JsonDict:
     )
 
 
+REMOVED = object()
+PLANS = pathlib.Path(__file__).resolve().parents[1] / "golden" / "plans"
+
+
+def pinned(name: str) -> JsonDict:
+    """A plan that the compiler wrote."""
+    return json.loads((PLANS / name / "plan.json").read_text())  # type: ignore[no-any-return]
+
+
+def resealed(plan: JsonDict) -> JsonDict:
+    """``plan`` with every hash right, those of embedded plans first."""
+    for step in plan["steps"]:
+        target = step.get("unit", {}).get("target", {})
+        if isinstance(target.get("frozenPlan"), dict):
+            target["planHash"] = resealed(target["frozenPlan"])["planHash"]
+    return sealed(plan)
+
+
+def changed(plan: JsonDict, at: str, value: Any) -> JsonDict:
+    """``plan`` with ``value`` (or what it makes of the old one) at the dotted place ``at``; REMOVED takes it away."""
+    *names, last = [int(word) if word.isdigit() else word for word in at.split(".")]
+    holder: Any = plan
+    for name in names:
+        holder = holder[name]
+    if value is REMOVED:
+        del holder[last]
+    else:
+        holder[last] = value(holder[last]) if callable(value) else value
+    return plan
+
+
+def broken(name: str, at: str, value: Any) -> PlanError:
+    """Why a pinned plan is refused with one value changed and every hash right."""
+    with pytest.raises(PlanError) as caught:
+        decode_plan(file_of(resealed(changed(pinned(name), at, value))))
+    return caught.value
+
+
 class Kit:
     """The helpers above as one fixture: modules of tests cannot import each other."""
 
@@ -204,6 +246,11 @@ class Kit:
     small_plan = staticmethod(small_plan)
     rich_plan = staticmethod(rich_plan)
     gate = staticmethod(gate)
+    REMOVED = REMOVED
+    pinned = staticmethod(pinned)
+    resealed = staticmethod(resealed)
+    changed = staticmethod(changed)
+    broken = staticmethod(broken)
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,7 @@ GRANDCHILD = (*CHILD, "steps", 0, "unit", "target", "frozenPlan")
     [
         (("steps", 0, "unit", "target", "model"), "n", "steps[0].unit.target", "contentHash"),
         (("steps", 0, "unit", "instructions"), "Other.", "steps[0].unit.target", "contentHash"),
-        (("steps", 0, "unit", "env", 0, "value"), "2", "steps[0].unit.target", "contentHash"),
+        (("steps", 3, "unit", "env", 0, "value"), "2", "steps[3].unit.target", "contentHash"),
         (("steps", 0, "gate", "judge", "model"), "n", "steps[0].gate.judge", "contentHash"),
         (("steps", 0, "unit", "target", "contentHash"), "Z" * 64, "steps[0].unit.target", "contentHash"),
         (("steps", 3, "unit", "target", "bytesBase64"), "QUJD", "steps[3].unit.target", "contentHash"),

@@ -104,11 +104,11 @@ def param_ref(name: str) -> dict[str, Any]:
         ((*ASK, "unit", "timeoutMs"), 2**31, "steps[0].unit.timeoutMs", "out of range"),
         ((*ASK, "unit", "output"), {"const": 1}, "steps[0].unit.output.const", "not enforced"),
         ((*ASK, "unit", "output"), {}, "steps[0].unit.output", "leaving it out"),
-        ((*ASK, "unit", "env", 0, "name"), "A=B", "steps[0].unit.env[0].name", "cannot name an environment variable"),
-        ((*ASK, "unit", "env", 1, "name"), "", "steps[0].unit.env[1].name", "cannot name an environment variable"),
-        ((*ASK, "unit", "env", 0, "value"), "a\0", "steps[0].unit.env[0].value", "NUL"),
-        ((*ASK, "unit", "env", 2, "path"), "/etc/passwd", "steps[0].unit.env[2].path", "expected a relative path"),
-        ((*ASK, "unit", "env", 2, "path"), "a\\b", "steps[0].unit.env[2].path", "expected a relative path"),
+        ((*LIST, "unit", "env", 0, "name"), "A=B", "steps[3].unit.env[0].name", "cannot name an environment variable"),
+        ((*LIST, "unit", "env", 1, "name"), "", "steps[3].unit.env[1].name", "cannot name an environment variable"),
+        ((*LIST, "unit", "env", 0, "value"), "a\0", "steps[3].unit.env[0].value", "NUL"),
+        ((*LIST, "unit", "env", 2, "path"), "/etc/passwd", "steps[3].unit.env[2].path", "expected a relative path"),
+        ((*LIST, "unit", "env", 2, "path"), "a\\b", "steps[3].unit.env[2].path", "expected a relative path"),
         # gates
         ((*ASK, "gate", "rubric"), "", "steps[0].gate.rubric", "leaving it out"),
         ((*ASK, "gate", "rubric"), "x" * 262_145, "steps[0].gate.rubric", "found 262145"),
@@ -145,8 +145,8 @@ def param_ref(name: str) -> dict[str, Any]:
             "steps[0].unit.target.engine.apiKey",
             "the name of an env",
         ),
-        ((*ASK, "unit", "target", "engine", "endpoint"), "", "steps[0].unit.target.engine.endpoint", "a URL"),
-        ((*ASK, "unit", "target", "concurrency"), 0, "steps[0].unit.target.concurrency", "0 is no width"),
+        ((*ASK, "unit", "target", "engine", "endpoint"), "", "steps[0].unit.target.engine.endpoint", "URL with a host"),
+        ((*ASK, "unit", "target", "concurrency"), 0, "steps[0].unit.target.concurrency", "0 is out of range"),
         ((*ASK, "unit", "target", "llm"), {}, "steps[0].unit.target.llm", "leaving it out"),
         (
             (*ASK, "unit", "target", "llm", "extraParams"),
@@ -236,7 +236,6 @@ def test_refused(kit: Any, path: tuple[Any, ...], value: Any, where: str, reason
         ("cwd", "/x", "cwd", "relative"),
         ("cwd", "~/x", "cwd", "relative"),
         ("cwd", "C:/x", "cwd", "relative"),
-        ("cwd", "a//b", "cwd", "relative"),
         ("cwd", "a\nb", "cwd", "relative"),
         ("passEnv", ["A=B"], "passEnv[0]", "cannot name"),
         ("passEnv", ["A", "A"], "passEnv[1]", "listed twice"),
@@ -258,7 +257,7 @@ def test_what_lies_on_a_bound_passes(kit: Any) -> None:
         "retry": {"max": 100, "on": ["timeout"]},
         "instructions": "x" * 262_144,
     }
-    step["gate"] = kit.gate(maxLoops=100, rubric="y" * 262_144)
+    step["gate"] = kit.gate(maxLoops=1, rubric="y" * 262_144)
     step["unit"]["env"] = [
         {"kind": "env-ref", "ref": "b//env/e", "path": "../b/env/e.env", "keys": [], "secretNames": []}
     ]

@@ -1,4 +1,4 @@
-"""``akmc config get|set|list``."""
+"""``akmc config get|set|unset|list``."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ Examples:
   akmc config set engines.local.kind llm engines.local.model tiny \\
       engines.local.endpoint http://127.0.0.1:8080/v1/chat/completions
   akmc config set --user engines.coder '{"kind": "agent", "platform": "claude"}'
+  akmc config unset workflow.maxConcurrency
 \b
 A word with a dot in it stands in double quotes: 'modelAliases."gpt-4.1".llm'.
-Exit status: 0 done, 1 not set (get), 2 no such key or no such value, 78 a faulty config.
+Exit status: 0 done, 1 not set (get, unset), 2 no such key or no such value, 78 a faulty config.
 """
 
 
 @click.command(cls=HelpfulCommand, epilog=EPILOG)
-@click.argument("action", type=click.Choice(["get", "set", "list"]))
+@click.argument("action", type=click.Choice(["get", "set", "unset", "list"]))
 @click.argument("words", nargs=-1, metavar="[NAME [VALUE]]...")
 @click.option("--user", is_flag=True, help="The user's own file instead of the project's.")
 @click.option(
@@ -45,11 +46,13 @@ Exit status: 0 done, 1 not set (get), 2 no such key or no such value, 78 a fault
 def command(
     action: str, words: tuple[str, ...], user: bool, config: Path | None, format_name: str, origin: bool
 ) -> int:
-    """Read and change settings: get one by its dotted NAME, set NAME to VALUE, or list all that count here."""
+    """Read and change settings: get one by its dotted NAME, set NAME to VALUE, unset NAMEs, or list all."""
     if user and config is not None:
         raise CommandFault("--user and --config exclude each other", help="name one file")
     if action == "set":
         return _set(words, user, config)
+    if action == "unset":
+        return _unset(words, user, config)
     if action == "get":
         if len(words) != 1:
             raise CommandFault("get takes one NAME", help="for example: akmc config get defaults.engine")
@@ -94,20 +97,47 @@ def _list(user: bool, config: Path | None, format_name: str, origin: bool) -> in
 
 def _set(words: tuple[str, ...], user: bool, config: Path | None) -> int:
     from akmc.config_edit import edited
-    from akmc.config_layers import project_file, user_file
-    from akmc.console import err
-    from akmc.files import write_atomically
-    from akmc.render.escape import visible
 
     if not words or len(words) % 2:
         raise CommandFault("set takes NAME VALUE pairs", help="for example: akmc config set workflow.maxConcurrency 4")
-    file = user_file() if user else config or project_file(Path())
+    file = _file(user, config)
     text = edited(file, [(words[at], words[at + 1]) for at in range(0, len(words), 2)])
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         help = "name a file that can be written with --config"
         raise CommandFault(f'cannot make "{file.parent}": {error.strerror or error}', help=help) from error
+    return _write(file, text, "set", words[::2])
+
+
+def _unset(words: tuple[str, ...], user: bool, config: Path | None) -> int:
+    from akmc.config_edit import without
+    from akmc.console import err
+    from akmc.render.escape import visible
+
+    if not words:
+        raise CommandFault("unset takes NAMEs", help="for example: akmc config unset workflow.maxConcurrency")
+    file = _file(user, config)
+    text = without(file, words)
+    if text is None:
+        what = f'"{words[0]}" is not set' if len(words) == 1 else "not all of them are set"
+        err(f"akmc: {visible(what)} in {visible(str(file))}: nothing was written")
+        err("  help: akmc config list --origin shows what is set, and where")
+        return FOUND
+    return _write(file, text, "unset", words)
+
+
+def _file(user: bool, config: Path | None) -> Path:
+    from akmc.config_layers import project_file, user_file
+
+    return user_file() if user else config or project_file(Path())
+
+
+def _write(file: Path, text: str, done: str, names: tuple[str, ...]) -> int:
+    from akmc.console import err
+    from akmc.files import write_atomically
+    from akmc.render.escape import visible
+
     write_atomically(file, text.encode())
-    err(f"akmc: set {visible(', '.join(words[::2]))} in {visible(str(file))}")
+    err(f"akmc: {done} {visible(', '.join(names))} in {visible(str(file))}")
     return OK
