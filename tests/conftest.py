@@ -20,6 +20,14 @@ settings.load_profile(os.environ.get("AKMC_HYPOTHESIS", "default"))
 # The strategies of the fuzz targets serve the property tests too.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A long profile takes as long as it takes: without this the suite's time limit ends a property unfinished."""
+    if os.environ.get("AKMC_HYPOTHESIS") == "long":
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0))
+
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -15,6 +15,16 @@ case $venv in /*) bin=$venv/bin ;; esac
 PATH=$bin:$PATH
 export PATH
 
+step "browser"
+browser() { [ -n "${AKMC_CHROMIUM:-}" ] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null; }
+if ! browser && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium"
+    $install >/dev/null 2>&1 || { apt-get update -qq && $install >/dev/null; } || true
+fi
+blind="WARNING: no chromium here: no page was opened in a browser (apt-get install chromium, or set AKMC_CHROMIUM)"
+browser && blind=
+[ -z "$blind" ] || echo "$blind"
+
 step "wheel"
 rm -rf dist
 python -m build --no-isolation --wheel --outdir dist . >/dev/null
@@ -46,3 +56,5 @@ python tests/acceptance/check.py --interpreter "$bare/bin" --only run-
 
 step "benchmarks, smoke"
 python tests/benchmarks/run.py --smoke
+
+[ -z "$blind" ] || printf '\n== %s\n' "$blind"

@@ -44,13 +44,16 @@ def secret_warnings(params: JsonObject) -> list[str]:
     return warnings
 
 
+def looks_secret(name: str, value: Json) -> bool:
+    """Whether the member ``name`` of an object, or a text in itself, looks like a secret."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return any(word in plain for word in _WORDS) or (isinstance(value, str) and _is_token(value))
+
+
 def _suspects(key: str, value: Json, path: str) -> Iterator[str]:
-    plain = re.sub(r"[^a-z0-9]", "", key.lower())
-    if any(word in plain for word in _WORDS):
+    if looks_secret(key, value):
         yield path
     match value:
-        case str() if _is_token(value):
-            yield path
         case dict():
             for name, child in value.items():
                 yield from _suspects(name, child, f"{path}.{name}")

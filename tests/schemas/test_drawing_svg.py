@@ -160,3 +160,20 @@ def test_two_hundred_and_fifty_steps_take_less_than_two_seconds() -> None:
     text = draw_scene(Scene("t", "", (), nodes, arcs, ()))
     assert time.perf_counter() - began < 2
     assert len(steps(parsed(text))) == 250
+
+
+def test_notes_of_a_mark_stand_behind_its_label_or_its_word(kit: Any) -> None:
+    plan = msgspec.convert(kit.small_plan(), Plan)
+    step = plan.steps[0].id
+    labelled = texts(parsed(draw_plan(plan, marks={step: Mark("✓ completed", "good", ("1.2 s",), label="this run")})))
+    assert labelled[labelled.index("1.2 s") - 1] == "this run" and "✓ completed" in labelled
+    plain = texts(parsed(draw_plan(plan, marks={step: Mark("+ added", "good", ("a line",))})))
+    assert plain[plain.index("a line") - 1] == "+ added"
+
+
+@pytest.mark.parametrize(("kind", "mapped"), [("exec", False), ("child workflow", True)])
+def test_a_long_id_never_runs_into_the_kind(kind: Any, mapped: bool) -> None:
+    node = Node("k", "i" * 63, kind, mapped, False, (), ())
+    drawn = texts(steps(parsed(draw_scene(Scene("t", "r", (), (node,), (), ()))))[0])
+    assert drawn[0].endswith("…") and drawn[1] == node.label
+    assert 30 <= len(drawn[0]) <= (452 - 7.3 * len(node.label)) / 8.5

@@ -28,7 +28,7 @@ dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap }
 h4 { font-size: .95rem; margin: .6rem 0 .2rem }
 pre { padding: .6rem; margin: 0 0 .7rem; white-space: pre-wrap; overflow-wrap: anywhere }
 .child { margin-bottom: .7rem }
-button { font: inherit; padding: .15rem .8rem }
+button { font: inherit; font-size: .95rem; padding: .15rem .8rem; border: 1px solid; border-radius: 4px; cursor: pointer }
 :focus-visible { outline: 3px solid; outline-offset: 2px }
 @media (min-width: 75rem) {
   .panes { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr); height: calc(100vh - 4.6rem) }
@@ -76,6 +76,7 @@ def _rules(palette: Palette) -> str:
         f"header p, dt, .kind, .gist {{ color: {palette.quiet} }}",
         f"pre {{ background: {palette.box} }}",
         f"details {{ border-color: {palette.line} }}",
+        f"button {{ background: {palette.box}; color: {palette.ink}; border-color: {palette.line} }}",
         f":focus-visible {{ outline-color: {palette.route} }}",
         *(_tone(tone, color) for tone, color in palette.tones.items()),
     ]

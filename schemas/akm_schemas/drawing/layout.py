@@ -122,8 +122,8 @@ def _box(node: Node, y: int, entering: list[int]) -> Box:
     elif node.kind == "prompt" and node.prose:
         lines.append(Line("asks", node.prose[0].text.split("\n", 1)[0]))
     if node.mark is not None:
-        notes = node.mark.notes
-        lines += [Line(node.mark.word if not position else "", note) for position, note in enumerate(notes[:_NOTES])]
+        notes, label = node.mark.notes, node.mark.label or node.mark.word
+        lines += [Line(label if not position else "", note) for position, note in enumerate(notes[:_NOTES])]
         if len(notes) > _NOTES:
             lines.append(Line("", f"and {len(notes) - _NOTES} more"))
     rows, end = _rows(tuple(lines), y + _HEAD_ROW + 12)

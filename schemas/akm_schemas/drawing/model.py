@@ -17,13 +17,15 @@ class Mark:
     """What is said about a step beside what it is: a status of a run, or a difference.
 
     ``word`` is shown, so that no meaning rests on the colour of ``tone`` alone; ``notes`` are lines of the step's box.
-    ``gone``: the step is not there any more, which a broken border says.
+    ``gone``: the step is not there any more, which a broken border says. ``label`` stands before the notes, the word
+    where it is empty.
     """
 
     word: str
     tone: Tone
     notes: tuple[str, ...] = ()
     gone: bool = False
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _RIGHT: Final = BOX_X + BOX_WIDTH
 _TEXT_X: Final = BOX_X + PADDING
 _FACT_X: Final = _TEXT_X + int(NAME_CELLS * CELL)
 _TITLE_CELLS: Final = 45
-_ID_CELLS: Final = 34
+_ID_CELL: Final = 8.6  # width of one cell of the 14 px font of ids
 _TIP_CELLS: Final = 600
 _BEND: Final = 7
 
@@ -115,7 +115,7 @@ def _step(box: Box, links: Mapping[str, str]) -> Iterator[str]:
     yield f'<g class="{classes}">'
     yield f"<title>{xml(clip(_tip(node), _TIP_CELLS))}</title>"
     yield from _outline(box)
-    yield _text(_TEXT_X, box.y + 23, clip(node.id, _ID_CELLS), "id")
+    yield _text(_TEXT_X, box.y + 23, clip(node.id, _id_cells(node)), "id")
     yield _text(_RIGHT - PADDING, box.y + 23, node.label, "name", "end")
     for row in box.rows:
         yield _text(_TEXT_X, row.y, clip(row.name, NAME_CELLS - 1), "name")
@@ -125,6 +125,11 @@ def _step(box: Box, links: Mapping[str, str]) -> Iterator[str]:
     yield "</g>"
     if link is not None:
         yield "</a>"
+
+
+def _id_cells(node: Node) -> int:
+    """How much of an id fits beside the kind."""
+    return int((BOX_WIDTH - 2 * PADDING - (cells(node.label) + 2) * CELL) / _ID_CELL)
 
 
 def _tip(node: Node) -> str:
