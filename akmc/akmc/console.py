@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import Literal, NoReturn, TextIO, TypeAlias
+from typing import Final, Literal, NoReturn, TextIO, TypeAlias
 
 from akmc.faults import FOUND, CommandFault
 
@@ -18,6 +18,7 @@ ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
 _choice: ColorChoice = "auto"
 _reader_left = False
+_LONGEST: Final = 4000
 
 
 def choose_color(choice: ColorChoice) -> None:
@@ -59,7 +60,12 @@ def out_bytes(data: bytes) -> None:
 
 
 def err(line: str) -> None:
-    """Write one line to standard error; a stream that cannot be written is no reason to fail."""
+    """Write one line, or a few, to standard error; a stream that cannot be written is no reason to fail.
+
+    What is longer than any message of ours quotes a name of absurd length, and is cut.
+    """
+    if len(line) > _LONGEST:
+        line = "\n".join(part if len(part) <= _LONGEST else f"{part[:_LONGEST]} ..." for part in line.split("\n"))
     try:
         _write(sys.stderr, (line + "\n").encode("utf-8", "backslashreplace"), "standard error")
     except CommandFault:
@@ -69,6 +75,10 @@ def err(line: str) -> None:
 def _write(stream: TextIO | None, data: bytes, name: str) -> None:
     if stream is None or stream.closed:
         return
+    if is_terminal(stream):
+        from akmc.render.terminal import harmless
+
+        data = harmless(data)
     try:
         buffer = getattr(stream, "buffer", None)
         if buffer is None:

@@ -138,3 +138,29 @@ def test_try_repo_on_a_clone_refreshes_several_plans(clone: Path, tmp_path: Path
         done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
         assert (done.returncode, said in done.stdout) == (status, True), done.stdout + done.stderr
     assert all("cmake" in (scratch / plan).read_text() for plan in plans.values())
+
+
+@needs_pre_commit
+@pytest.mark.timeout(900)
+def test_try_repo_on_a_clone_tells_what_a_commit_means(clone: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
+    env |= {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PRE_COMMIT_COLOR": "never", "AKM_CONFIG_DIR": str(tmp_path)}
+    source = "---\nsteps: [{id: build, unit: {exec: {command: [make]}}}]\n---\n## build\nGo.\n"
+    names = ("workflows/a.md", "workflows/deep/b.md", ".github/workflows/ci.yml")
+    for name in names:
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / name).write_text(ACTIONS if name.endswith(".yml") else source)
+    commit_all(scratch)
+    for name in names[:2]:
+        (scratch / name).write_text(source.replace("make", "cmake"))
+    git("add", "-A", cwd=scratch)
+    words = [sys.executable, "-m", "pre_commit", "try-repo", str(clone), "akmc-diff", "--files", *names]
+    done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "since HEAD: 2 security in 2 of 2 workflows" in done.stdout
+    assert done.stdout.count("runs `cmake`, ran `make`") == 2
+    assert "ci.yml" not in done.stdout
+    words[-3:] = names[2:]
+    done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+    assert "no files to check" in done.stdout, done.stdout + done.stderr

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from akm_schemas.plan import ChildTarget, CommandTarget, EnvRefBinding, PassThroughBinding, Step, Unit
 from akmc.diff.engines import describe, reach
 from akmc.diff.model import ChangeClass
-from akmc.diff.scope import Said, Scope
+from akmc.diff.scope import Scope
 from akmc.diff.targets import describe_target
 
 
@@ -18,7 +18,7 @@ def report_added(scope: Scope, step: Step) -> None:
     widened = list(_widened(step, scope.known))
     class_: ChangeClass = "security" if widened else "behaviour"
     what = f"new {step.kind} step" + (f" that {', '.join(widened)}" if widened else "")
-    scope.report(class_, f"steps.{step.id}", what, said=Said("new", f"steps.{step.index}"))
+    scope.report(class_, f"steps.{step.id}", what)
 
 
 def report_removed(scope: Scope, step: Step) -> None:
@@ -26,7 +26,12 @@ def report_removed(scope: Scope, step: Step) -> None:
     what = f"{step.kind} step is gone"
     if step.unit is not UNSET:
         what += f"; it ran {describe_target(step.unit.target)}"
-    scope.report("behaviour", f"steps.{step.id}", what, said=Said("old", f"steps.{step.index}"))
+    scope.report("behaviour", f"steps.{step.id}", what)
+
+
+def unit_reach(unit: Unit) -> list[str]:
+    """All that a unit runs, prompts and sees, each in a few words that follow "a step that"."""
+    return list(_unit_widened(unit, frozenset())) or [f"runs {describe_target(unit.target)}"]
 
 
 def _widened(step: Step, known: frozenset[str]) -> Iterator[str]:

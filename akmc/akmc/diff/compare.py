@@ -10,18 +10,21 @@ from msgspec import UNSET
 from akm_schemas.plan import ChildTarget, Plan
 from akmc.diff.added import report_added, report_removed
 from akmc.diff.contracts import compare_outputs, compare_params
-from akmc.diff.engines import engines_of, reach
+from akmc.diff.engines import reachable
 from akmc.diff.matching import Matching, match_steps
 from akmc.diff.model import CLASSES, Change, PlanDiff, Summary
+from akmc.diff.places import Sources
 from akmc.diff.provenance import provenance_message
 from akmc.diff.reuse import reuse_of
-from akmc.diff.scope import Said, Scope
+from akmc.diff.scope import NO_SOURCES, Scope
 from akmc.diff.steps import compare_steps
 from akmc.diff.targets import compare_value
 
 
-def compare_plans(old: Plan, new: Plan) -> PlanDiff:
+def compare_plans(old: Plan, new: Plan, sources: tuple[Sources, Sources] = NO_SOURCES) -> PlanDiff:
     """Every difference of meaning between ``old`` and ``new`` (spec 2, section 4).
+
+    ``sources`` are the source files of both sides as far as they are at hand: with them, places are those of keys.
 
     Plans with equal ``planHash`` are equal; with equal ``contentHash`` they differ in provenance alone, which is one
     change of that class. Otherwise provenance is not listed.
@@ -31,15 +34,17 @@ def compare_plans(old: Plan, new: Plan) -> PlanDiff:
     if old.content_hash == new.content_hash:
         change = Change(class_="provenance", path="provenance", message=provenance_message(old, new))
         return PlanDiff(equal=False, changes=[change], steps=reuse_of(old, new), summary=Summary(provenance=1))
-    changes = _compare(old, new, "", frozenset(reach(engine) for engine in engines_of(old)))
+    changes = _compare(old, new, "", reachable([old]), sources)
     changes.sort(key=lambda change: CLASSES.index(change.class_))  # stable: plan order within a class
     counts = {name: sum(change.class_ == name for change in changes) for name in CLASSES}
     return PlanDiff(equal=False, changes=changes, steps=reuse_of(old, new), summary=Summary(**counts))
 
 
-def _compare(old: Plan, new: Plan, prefix: str, known: frozenset[str]) -> list[Change]:
+def _compare(
+    old: Plan, new: Plan, prefix: str, known: frozenset[str], sources: tuple[Sources, Sources]
+) -> list[Change]:
     matching = match_steps(old, new)
-    scope = Scope(old, new, prefix, [], matching.renames, known)
+    scope = Scope(old, new, prefix, [], matching.renames, known, sources)
     compare_params(scope)
     _compare_settings(scope)
     for step in matching.removed:
@@ -60,29 +65,27 @@ def _compare(old: Plan, new: Plan, prefix: str, known: frozenset[str]) -> list[C
 
 
 def _compare_settings(scope: Scope) -> None:
-    said = Said("new", "steps")  # the frontmatter's keys have no spans of their own
     old, new = scope.old, scope.new
-    compare_value(scope, "budget.maxUnits", "budget.max_units", old.budget.max_units, new.budget.max_units, said)
-    compare_value(scope, "budget.maxTokens", "budget.max_tokens", old.budget.max_tokens, new.budget.max_tokens, said)
+    compare_value(scope, "budget.maxUnits", "budget.max_units", old.budget.max_units, new.budget.max_units)
+    compare_value(scope, "budget.maxTokens", "budget.max_tokens", old.budget.max_tokens, new.budget.max_tokens)
     before, after = (
         UNSET if plan.execution.max_concurrency is None else plan.execution.max_concurrency for plan in (old, new)
     )
-    compare_value(scope, "execution.maxConcurrency", "concurrency of a run", before, after, said)
+    compare_value(scope, "execution.maxConcurrency", "concurrency of a run", before, after)
     if old.ir_version != new.ir_version:
-        compare_value(scope, "irVersion", "irVersion", old.ir_version, new.ir_version, said)
+        compare_value(scope, "irVersion", "irVersion", old.ir_version, new.ir_version)
 
 
 def _report_identity(scope: Scope, matching: Matching, old_id: str, new_id: str, index: int) -> None:
-    said = Said("new", f"steps.{index}")
     if old_id != new_id:
-        message = f'step "{old_id}" is "{new_id}" now'
-        scope.report("behaviour", f"steps.{new_id}", message, old=old_id, new=new_id, said=said)
+        message = f'was called "{old_id}"'
+        scope.report("behaviour", f"steps.{new_id}", message, old=old_id, new=new_id)
     if new_id in matching.moved:
         after = scope.new.steps[index - 1].id if index else None
         where = f'after step "{after}"' if after else "to the front"
-        scope.report("behaviour", f"steps.{new_id}", f"moved {where}", said=said)
+        scope.report("behaviour", f"steps.{new_id}", f"moved {where}")
 
 
 def _compare_children(scope: Scope, path: str, old: ChildTarget, new: ChildTarget) -> None:
     prefix = f"{scope.prefix}.{path}" if scope.prefix else path
-    scope.found.extend(_compare(old.frozen_plan, new.frozen_plan, prefix, scope.known))
+    scope.found.extend(_compare(old.frozen_plan, new.frozen_plan, prefix, scope.known, scope.sources))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from akm_schemas.canonical import canonical_text
@@ -13,10 +14,14 @@ from akm_schemas.references import Reference
 from akmc.diff.inclusion import Inclusion, within
 from akmc.diff.meaning import same_meaning
 from akmc.diff.model import ChangeClass
-from akmc.diff.scope import Said, Scope
+from akmc.diff.narrowing import first_key
+from akmc.diff.places import Within
+from akmc.diff.scope import Narrowed, Scope
 from akmc.diff.yields import IMPLICIT_EXPORTS, exported
 
 _CLIPPED = 60
+_DEFAULT = Narrowed(Within(("default",)), Within(("default",)))
+_FROM = Narrowed(Within(("from",)), Within(("from",)))
 
 
 def shown(value: Json) -> str:
@@ -64,7 +69,9 @@ def _needed(plan: Plan) -> set[str]:
 def _compare_param(scope: Scope, name: str, old: JsonObject, new: JsonObject, *, now_needed: bool) -> None:
     path = f"params.{name}"
     if "default" in old and "default" not in new:
-        scope.report("breaking", path, f"lost its default, {shown(old['default'])}", old=old["default"])
+        scope.report(
+            "breaking", path, f"lost its default, {shown(old['default'])}", old=old["default"], narrowed=_DEFAULT
+        )
     elif now_needed:
         scope.report("breaking", path, "a reference needs it now, and it has no default: every caller must give it")
     elif "default" in new and (
@@ -73,22 +80,29 @@ def _compare_param(scope: Scope, name: str, old: JsonObject, new: JsonObject, *,
         before = f"was {shown(old['default'])}" if "default" in old else "had none"
         default = old.get("default", UNSET)
         scope.report(
-            "behaviour", path, f"default is {shown(new['default'])}, {before}", old=default, new=new["default"]
+            "behaviour",
+            path,
+            f"default is {shown(new['default'])}, {before}",
+            old=default,
+            new=new["default"],
+            narrowed=_DEFAULT,
         )
     report_schema(scope, path, old, new, caller="param")
 
 
-def report_schema(
-    scope: Scope, path: str, old: JsonObject, new: JsonObject, *, caller: str | None, said: Said | None = None
-) -> None:
+def report_schema(scope: Scope, path: str, old: JsonObject, new: JsonObject, *, caller: str | None) -> None:
     """Compare two schemas by meaning.
 
     ``caller`` is ``param`` (breaking unless all that was accepted still is), ``output`` (breaking unless nothing new
     can come out) or ``None`` for a schema between two steps, which no caller sees.
     """
+    if msgspec.json.encode(old) == msgspec.json.encode(new):
+        return
     if same_meaning(old, new):
         if _annotations(old) != _annotations(new):
-            scope.report("behaviour", path, "same schema, other annotations", old=old, new=new, said=said)
+            scope.report(
+                "behaviour", path, "same schema, other annotations", old=old, new=new, narrowed=first_key(old, new)
+            )
         return
     if caller == "output":
         class_, message = _output_verdict(within(new, old), within(old, new))
@@ -96,7 +110,8 @@ def report_schema(
         class_, message = _param_verdict(within(old, new), within(new, old))
     else:
         class_, message = "behaviour", _between_steps(old, new)
-    scope.report(class_, path, message, old=old, new=new, said=said)
+    above = ("schema",) if caller == "output" else ()
+    scope.report(class_, path, message, old=old, new=new, narrowed=first_key(old, new, above))
 
 
 def _annotations(schema: JsonObject) -> str:
@@ -159,7 +174,7 @@ def _compare_output(scope: Scope, path: str, old: Output, new: Output) -> None:
     before = renamed(old.from_, scope.renames)
     if before.text != new.from_.text:
         message = f'comes from "{new.from_.text}", came from "{before.text}"'
-        scope.report("behaviour", path, message, old=old.from_.text, new=new.from_.text)
+        scope.report("behaviour", path, message, old=old.from_.text, new=new.from_.text, narrowed=_FROM)
     if (old.schema is UNSET) != (new.schema is UNSET):
         message = "declares a schema now" if old.schema is UNSET else "declares no schema any more"
         scope.report("behaviour", path, message, old=old.schema, new=new.schema)

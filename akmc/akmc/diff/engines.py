@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -12,13 +12,13 @@ from msgspec import UNSET, UnsetType
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import ChildTarget, CommandTarget, Engine, LlmEngine, Plan
 from akmc.diff.model import ChangeClass
-from akmc.diff.scope import Said, Scope
+from akmc.diff.scope import Scope
 
 _SECURITY: Final = {
     "kind": "engine kind",
     "platform": "agent platform",
     "bin": "agent program",
-    "args": "agent arguments",
+    "args": "agent argument list",
     "workspace": "agent working directory",
     "endpoint": "engine endpoint",
     "apiKey": "variable that holds the key",
@@ -26,8 +26,12 @@ _SECURITY: Final = {
 }
 
 
-def compare_engines(scope: Scope, path: str, old: Engine, new: Engine, said: Said) -> None:
-    """One change per part; all but the engine's name are ``security``."""
+def compare_engines(scope: Scope, path: str, old: Engine, new: Engine) -> None:
+    """One change per part, one in all for another kind of engine; all but the engine's name are ``security``."""
+    if type(old) is not type(new):
+        message = f"prompts {describe(new)}, prompted {describe(old)}"
+        scope.report("security", path, message, old=_parts(old), new=_parts(new))
+        return
     before, after = _parts(old), _parts(new)
     for key in sorted({*before, *after}):
         one, other = before.get(key, UNSET), after.get(key, UNSET)
@@ -41,7 +45,7 @@ def compare_engines(scope: Scope, path: str, old: Engine, new: Engine, said: Sai
             message = f"{name} was {_said(one)}, has none now"
         else:
             message = f"{name} is {_said(other)}, was {_said(one)}"
-        scope.report(class_, f"{path}.{key}", message, old=one, new=other, said=said)
+        scope.report(class_, f"{path}.{key}", message, old=one, new=other)
 
 
 def describe(engine: Engine) -> str:
@@ -56,6 +60,12 @@ def reach(engine: Engine) -> str:
     """What makes two engines alike in what they can touch: everything but the name."""
     parts = _parts(engine)
     return repr(sorted((key, value) for key, value in parts.items() if key != "name"))
+
+
+def reachable(plans: Iterable[Plan]) -> frozenset[str]:
+    """What the engines of all plans can reach."""
+    distinct = {msgspec.json.encode(engine): engine for plan in plans for engine in engines_of(plan)}
+    return frozenset(map(reach, distinct.values()))
 
 
 def engines_of(plan: Plan) -> Iterator[Engine]:

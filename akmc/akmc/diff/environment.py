@@ -8,11 +8,12 @@ import msgspec
 from msgspec import UNSET
 
 from akm_schemas.plan import Binding, EnvRefBinding, LiteralBinding, PassThroughBinding
-from akmc.diff.scope import Said, Scope
+from akmc.diff.narrowing import first_item
+from akmc.diff.scope import Scope
 from akmc_grammar.suggest import listed
 
 
-def compare_names(scope: Scope, path: str, old: Sequence[str], new: Sequence[str], said: Said) -> None:
+def compare_names(scope: Scope, path: str, old: Sequence[str], new: Sequence[str]) -> None:
     """Pass-through names; any change of them is ``security``, narrowing and reordering too."""
     if list(old) == list(new):
         return
@@ -20,17 +21,17 @@ def compare_names(scope: Scope, path: str, old: Sequence[str], new: Sequence[str
     parts = [f"can also see {listed(gained)}"] if gained else []
     parts += [f"no longer sees {listed(lost)}"] if lost else []
     message = "; ".join(parts) or "same variables in another order"
-    scope.report("security", path, message, old=list(old), new=list(new), said=said)
+    scope.report("security", path, message, old=list(old), new=list(new), narrowed=first_item(old, new))
 
 
-def compare_env(scope: Scope, path: str, old: Sequence[Binding], new: Sequence[Binding], said: Said) -> None:
+def compare_env(scope: Scope, path: str, old: Sequence[Binding], new: Sequence[Binding]) -> None:
     """All bindings: pass-through names and env refs are ``security``, literals ``behaviour``."""
     before, after = _passed(old), _passed(new)
-    compare_names(scope, path, before, after, said)
-    _compare_refs(scope, path, _refs(old), _refs(new), said)
-    _compare_literals(scope, path, _literals(old), _literals(new), said)
+    compare_names(scope, path, before, after)
+    _compare_refs(scope, path, _refs(old), _refs(new))
+    _compare_literals(scope, path, _literals(old), _literals(new))
     if _order(old) != _order(new) and sorted(map(repr, old)) == sorted(map(repr, new)):
-        scope.report("behaviour", path, "same bindings in another order: later ones win", said=said)
+        scope.report("behaviour", path, "same bindings in another order: later ones win")
 
 
 def _passed(bindings: Sequence[Binding]) -> list[str]:
@@ -49,9 +50,7 @@ def _order(bindings: Sequence[Binding]) -> list[str]:
     return [repr(binding) for binding in bindings if not isinstance(binding, PassThroughBinding)]
 
 
-def _compare_refs(
-    scope: Scope, path: str, old: dict[str, EnvRefBinding], new: dict[str, EnvRefBinding], said: Said
-) -> None:
+def _compare_refs(scope: Scope, path: str, old: dict[str, EnvRefBinding], new: dict[str, EnvRefBinding]) -> None:
     for ref in sorted({*old, *new}):
         before, after = old.get(ref), new.get(ref)
         if before == after:
@@ -63,7 +62,7 @@ def _compare_refs(
         else:
             message = f'env ref "{ref}": {_ref_change(before, after)}'
         left, right = (UNSET if ref is None else msgspec.to_builtins(ref) for ref in (before, after))
-        scope.report("security", path, message, old=left, new=right, said=said)
+        scope.report("security", path, message, old=left, new=right)
 
 
 def _ref_change(old: EnvRefBinding, new: EnvRefBinding) -> str:
@@ -75,10 +74,10 @@ def _ref_change(old: EnvRefBinding, new: EnvRefBinding) -> str:
     return "; ".join(parts) or "same names in another order"
 
 
-def _compare_literals(scope: Scope, path: str, old: dict[str, str], new: dict[str, str], said: Said) -> None:
+def _compare_literals(scope: Scope, path: str, old: dict[str, str], new: dict[str, str]) -> None:
     for name in sorted({*old, *new}):
         before, after = old.get(name, UNSET), new.get(name, UNSET)
         if before == after:
             continue
         verb = "is set now" if before is UNSET else ("is no longer set" if after is UNSET else "has another value")
-        scope.report("behaviour", path, f'variable "{name}" {verb}', old=before, new=after, said=said)
+        scope.report("behaviour", path, f'variable "{name}" {verb}', old=before, new=after)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from typing import Final
 
 from msgspec import UNSET
 
-from akmc.diff.model import CLASSES, Change, PlanDiff, ProseLine
-from akmc.diff.text_format import summary_line
+from akmc.diff.entries import Entry, Subject, entries
+from akmc.diff.model import PlanDiff, ProseLine
+from akmc.diff.text_format import place_text, reuse_counts, summary_line
 from akmc.render.escape import visible
 
 _STYLE: Final = """\
@@ -23,31 +25,58 @@ del b { background: #ff818266 } ins b { background: #4ac26b66 }
 .place, .skip { color: #59636e }
 .breaking { color: #b3261e } .security { color: #8250df } .behaviour { color: #9a6700 } .provenance { color: #59636e }
 """
+_POLICY: Final = (
+    '<meta http-equiv="Content-Security-Policy"'
+    " content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
+)
 
 
 def html_format(diff: PlanDiff, old: str, new: str) -> str:
     """The page; every piece of user text is escaped."""
     title = f"{_text(old)} → {_text(new)}"
-    body = [f"<h1>Plan diff: {title}</h1>", f"<p>{_text(summary_line(diff))}</p>"]
-    for name in CLASSES:
-        changes = [change for change in diff.changes if change.class_ == name]
-        if changes:
-            body += [f'<h2 class="{name}">{name}</h2>', "<ul>", *map(_change, changes), "</ul>"]
-    if diff.changes and diff.steps:
-        body += ["<h2>Reuse of an old run's units</h2>", "<table>", "<tr><th>Step<th><code>--reuse</code><th>Why"]
-        body += [f"<tr><td><code>{_text(step.id)}</code><td>{step.reuse}<td>{_text(step.why)}" for step in diff.steps]
-        body.append("</table>")
-    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Plan diff: {title}</title>\n'
+    return page(
+        f"Plan diff: {summary_line(diff)}",
+        [f"<h1>{_text(summary_line(diff))}</h1>", f"<p>{title}</p>", *body_parts(diff)],
+    )
+
+
+def page(title: str, body: list[str]) -> str:
+    """A whole document around ``body``."""
+    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n{_POLICY}\n<title>{_text(title)}</title>\n'
     return head + f"<style>\n{_STYLE}</style>\n" + "\n".join(body) + "\n</html>\n"
 
 
-def _change(change: Change) -> str:
-    text = f"<li><code>{_text(change.path)}</code>: {_text(change.message)}"
+def body_parts(diff: PlanDiff) -> Iterator[str]:
+    """Everything below the headline."""
+    for name, rows in entries(diff.changes).items():
+        yield from (f'<h2 class="{name}">{name}</h2>', "<ul>", *map(_entry, rows), "</ul>")
+    if diff.changes and diff.steps:
+        yield f"<details><summary>With <code>--reuse</code> of an old run: {reuse_counts(diff.steps)}</summary>"
+        yield "<table><tr><th>Step<th>Finished units<th>Why"
+        yield from (
+            f"<tr><td><code>{_text(step.id)}</code><td>{step.reuse}<td>{_text(step.why)}" for step in diff.steps
+        )
+        yield "</table></details>"
+
+
+def _entry(entry: Entry) -> str:
+    change = entry.change
+    about = ", ".join(map(_subject, entry.shown)) + (f" {entry.left_out}" if entry.left_out else "")
+    text = f"<li>{about}: {_text(change.message)}"
     if change.place is not UNSET:
-        text += f' <span class="place">({_text(change.place.file)}:{change.place.line}, {change.place.side})</span>'
+        text += f' <span class="place">{_text(place_text(change))}</span>'
     if change.prose is not UNSET:
-        text += "<pre>" + "\n".join(map(_prose_line, change.prose)) + "</pre>"
+        text += (
+            "<details open><summary>text</summary><pre>"
+            + "\n".join(map(_prose_line, change.prose))
+            + "</pre></details>"
+        )
     return text
+
+
+def _subject(subject: Subject) -> str:
+    names = " › ".join(f"<code>{_text(name)}</code>" for name in subject.names)
+    return " ".join(filter(None, (f"<b>{subject.what}</b>", names, f"({subject.aspect})" if subject.aspect else "")))
 
 
 def _prose_line(line: ProseLine) -> str:

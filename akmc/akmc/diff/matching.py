@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ from akm_schemas.canonical import canonical_text
 from akm_schemas.plan import CommandTarget, ExecTarget, Plan, Step
 
 _ALIKE: Final = 0.6
-_MAX_COMPARED: Final = 32  # unmatched steps per side; beyond this only exact renames are looked for
+_MAX_COMPARED: Final = 32  # unmatched steps per side whose pairs are all compared, and steps that share a line
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -55,20 +55,22 @@ def match_steps(old: Plan, new: Plan) -> Matching:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An unmatched step: what it is without id and position, and its words (none when only equal ones count)."""
+    """An unmatched step: what it is without id and position, the hashes of its lines, and its words."""
 
     bare: Step
+    lines: frozenset[int]
     words: Counter[str]
 
 
 def _renamed(removed: Sequence[Step], added: Sequence[Step]) -> list[tuple[Step, Step]]:
-    by_words = max(len(removed), len(added)) <= _MAX_COMPARED
-    olds, news = ([_candidate(step, by_words=by_words) for step in steps] for steps in (removed, added))
+    """Pairs of unmatched steps that are most alike, each step in one pair at most."""
+    if not removed or not added:
+        return []
+    olds, news = (list(map(_candidate, steps)) for steps in (removed, added))
     scores = [
         (-score, left, right)
-        for left, before in enumerate(olds)
-        for right, after in enumerate(news)
-        if (score := _likeness(before, after)) >= _ALIKE
+        for left, right in _worth_comparing(olds, news)
+        if (score := _likeness(olds[left], news[right])) >= _ALIKE
     ]
     taken: tuple[set[int], set[int]] = (set(), set())
     found: list[tuple[Step, Step]] = []
@@ -80,37 +82,64 @@ def _renamed(removed: Sequence[Step], added: Sequence[Step]) -> list[tuple[Step,
     return found
 
 
-def _candidate(step: Step, *, by_words: bool) -> _Candidate:
-    return _Candidate(msgspec.structs.replace(step, id="", index=0), _words(step) if by_words else Counter())
+def _worth_comparing(olds: Sequence[_Candidate], news: Sequence[_Candidate]) -> Iterator[tuple[int, int]]:
+    """All pairs of a few steps; of many, those that share a line which few others have."""
+    if max(len(olds), len(news)) <= _MAX_COMPARED:
+        yield from ((left, right) for left in range(len(olds)) for right in range(len(news)))
+        return
+    having: dict[int, list[int]] = {}
+    for left, old in enumerate(olds):
+        for line in old.lines:
+            having.setdefault(line, []).append(left)
+    for right, new in enumerate(news):
+        near = {left for line in new.lines for left in _few(having.get(line, []))}
+        yield from ((left, right) for left in sorted(near))
+
+
+def _few(lefts: list[int]) -> list[int]:
+    return lefts if len(lefts) <= _MAX_COMPARED else []
+
+
+def _candidate(step: Step) -> _Candidate:
+    texts = list(_texts(step))
+    bare = msgspec.structs.replace(step, id="", index=0)
+    lines = {line.strip() for text in texts for line in text.split("\n")} - {""}
+    whole = canonical_text(msgspec.to_builtins(bare))
+    words = Counter(word for text in texts for word in _WORD.findall(text))
+    return _Candidate(bare, frozenset(map(hash, (*lines, whole))), words)
 
 
 def _likeness(old: _Candidate, new: _Candidate) -> float:
-    """1 for steps that differ in id and position at most, else the share of words that they have in common."""
+    """1 for steps that differ in id and position at most, else the share of lines or words that they have in common.
+
+    Shares (Dice) are linear in the texts; an edit distance over long prose is not.
+    """
     if old.bare.kind != new.bare.kind:
         return 0.0
     if old.bare == new.bare:
         return 1.0
-    total = old.words.total() + new.words.total()
-    return 0.99 * 2 * (old.words & new.words).total() / total if total else 0.0
+    lines = len(old.lines) + len(new.lines)
+    words = old.words.total() + new.words.total()
+    by_line = 2 * len(old.lines & new.lines) / lines if lines else 0.0
+    by_word = 2 * (old.words & new.words).total() / words if words else 0.0
+    return 0.99 * max(by_line, by_word)
 
 
-def _words(step: Step) -> Counter[str]:
-    """What identifies a step to its author, word by word: the instructions, and what the target runs.
-
-    Likeness is the share of common words (Dice), which is linear; an edit distance over long prose is not.
-    """
+def _texts(step: Step) -> Iterator[str]:
+    """What identifies a step to its author: the instructions, and what the target runs."""
     if step.unit is UNSET:
-        route = "" if step.route is UNSET else canonical_text(msgspec.to_builtins(step.route))
-        return Counter(_WORD.findall(route))
+        yield "" if step.route is UNSET else canonical_text(msgspec.to_builtins(step.route))
+        return
     target = step.unit.target
-    parts = [type(target).__name__, step.unit.instructions]
-    if isinstance(target, CommandTarget) and target.prompt is not UNSET:
-        parts = [parts[0], target.prompt]
-    elif isinstance(target, ExecTarget):
-        parts += target.command
-    elif not isinstance(target, CommandTarget):
-        parts.append(target.ref)
-    return Counter(word for part in parts for word in _WORD.findall(part))
+    yield type(target).__name__
+    if isinstance(target, CommandTarget):
+        yield step.unit.instructions if target.prompt is UNSET else target.prompt
+        return
+    yield step.unit.instructions
+    if isinstance(target, ExecTarget):
+        yield from target.command
+    else:
+        yield target.ref
 
 
 def _moved(pairs: Sequence[tuple[Step, Step]]) -> frozenset[str]:

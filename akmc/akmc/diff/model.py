@@ -15,6 +15,8 @@ from akm_schemas.json_types import Json
 ChangeClass: TypeAlias = Literal["breaking", "security", "behaviour", "provenance"]
 Reuse: TypeAlias = Literal["reused", "depends", "again"]
 
+WorkflowStatus: TypeAlias = Literal["added", "deleted", "changed", "same", "broken", "unknown"]
+
 CLASSES: Final[tuple[ChangeClass, ...]] = ("breaking", "security", "behaviour", "provenance")
 
 
@@ -44,7 +46,11 @@ class ProseLine(_Part, frozen=True, kw_only=True):
 
 
 class Change(_Part, frozen=True, kw_only=True):
-    """One difference. ``path`` walks the plan with step ids for indexes: ``steps.build.unit.target.command``."""
+    """One difference. ``path`` walks the plan with step ids for indexes: ``steps.build.unit.target.command``.
+
+    ``place`` is where the new source says it, in the old source for what is gone; ``old_place`` is its place in the old
+    source when the new one has it too.
+    """
 
     class_: ChangeClass = msgspec.field(name="class")
     path: str
@@ -53,6 +59,7 @@ class Change(_Part, frozen=True, kw_only=True):
     new: Json | UnsetType = UNSET
     prose: list[ProseLine] | UnsetType = UNSET
     place: SourcePlace | UnsetType = UNSET
+    old_place: SourcePlace | UnsetType = UNSET
 
 
 class StepReuse(_Part, frozen=True, kw_only=True):
@@ -83,3 +90,27 @@ class PlanDiff(_Part, frozen=True, kw_only=True):
     def has(self, classes: tuple[ChangeClass, ...]) -> bool:
         """Whether any change is of one of ``classes``."""
         return any(change.class_ in classes for change in self.changes)
+
+
+class WorkflowDiff(_Part, frozen=True, kw_only=True):
+    """One workflow of a bundle, by its path from the repository's root.
+
+    ``broken``: it does not freeze now. ``unknown``: it does, but did not at the base. ``diff`` is absent for ``broken``.
+    """
+
+    path: str
+    status: WorkflowStatus
+    diff: PlanDiff | UnsetType = UNSET
+
+
+class BundleDiff(_Part, frozen=True, kw_only=True):
+    """All workflows of a bundle against a commit, sorted by path; ``summary`` adds theirs up."""
+
+    base: str
+    equal: bool
+    workflows: list[WorkflowDiff]
+    summary: Summary
+
+    def has(self, classes: tuple[ChangeClass, ...]) -> bool:
+        """Whether any change of any workflow is of one of ``classes``."""
+        return any(row.diff is not UNSET and row.diff.has(classes) for row in self.workflows)

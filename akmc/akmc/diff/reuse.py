@@ -7,6 +7,7 @@ compared here; what depends on results or on the params that were given is said 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -14,8 +15,9 @@ from msgspec import UNSET, UnsetType
 from akm_schemas.canonical import canonical_text
 from akm_schemas.hashing import target_preimage
 from akm_schemas.json_types import JsonObject
-from akm_schemas.plan import CommandTarget, Plan, ReferenceInput, Step
+from akm_schemas.plan import ChildTarget, CommandTarget, Plan, ReferenceInput, Step
 from akm_schemas.references import Reference
+from akmc.diff.matching import match_steps
 from akmc.diff.model import StepReuse
 
 _WORDS = {
@@ -28,29 +30,83 @@ _WORDS = {
 }
 
 
-def reuse_of(old: Plan, new: Plan) -> list[StepReuse]:
-    """One verdict per unit or map step of ``new``, in its order. Routes dispatch nothing and have none."""
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is known of the params of both runs: why they surely differ, or what must hold for them to be the same."""
+
+    forced: str | None = None
+    conditions: tuple[str, ...] = ()
+
+
+def reuse_of(old: Plan, new: Plan, *, prefix: str = "", given: Given | None = None) -> list[StepReuse]:
+    """One verdict per unit or map step of ``new``, in its order. Routes dispatch nothing and have none.
+
+    A composed run that must be driven again takes over from the one of the same unit, so its steps follow its own, as
+    ``kid/inner``. ``prefix`` and ``given`` are those of such a run.
+    """
     before = {step.id: step for step in old.steps}
-    forced, conditional = _params_condition(old, new)
+    renames = {now: was for was, now in match_steps(old, new).renames.items()}
+    given = given or Given()
+    defaults = _defaults_condition(old, new)
+    given = Given(given.forced or defaults.forced, (*given.conditions, *defaults.conditions))
     found: dict[str, StepReuse] = {}
+    verdicts: list[StepReuse] = []
     for step in new.steps:
         if step.unit is UNSET:
             continue
-        verdict = _verdict(before.get(step.id), step)
-        if verdict is None and forced is not None:
-            verdict = StepReuse(id=step.id, reuse="again", why=forced)
-        if verdict is None:
-            unsure = sorted({name for name in _producers(step) if name in found and found[name].reuse != "reused"})
-            conditions = [f'step "{name}" yields the same again' for name in unsure]
-            conditions += [conditional] if conditional is not None else []
-            conditions += _item_condition(before[step.id], step)
-            why = f"taken over if {' and '.join(conditions)}" if conditions else "nothing that it depends on changed"
-            verdict = StepReuse(id=step.id, reuse="depends" if conditions else "reused", why=why)
+        earlier = before.get(step.id)
+        verdict = _verdict(earlier, step, given, found, renames.get(step.id))
         found[step.id] = verdict
-    return list(found.values())
+        verdicts.append(msgspec.structs.replace(verdict, id=prefix + step.id))
+        if earlier is not None and verdict.reuse == "again":
+            verdicts += _inside(earlier, step, given, found, f"{prefix}{step.id}/")
+    return verdicts
 
 
-def _params_condition(old: Plan, new: Plan) -> tuple[str | None, str | None]:
+def _verdict(
+    old: Step | None, new: Step, given: Given, found: dict[str, StepReuse], renamed_from: str | None
+) -> StepReuse:
+    why = _changed(old, new, renamed_from) or given.forced
+    if why is not None or old is None:
+        return StepReuse(id=new.id, reuse="again", why=why or "")
+    unsure = [f'step "{name}" yields the same again' for name in _unsure(new, found)]
+    conditions = [*unsure, *given.conditions, *_item_condition(old, new)]
+    why = f"taken over if {' and '.join(conditions)}" if conditions else "nothing that it depends on changed"
+    if _gate(old) != _gate(new):
+        why += "; what its gate says is asked anew" if new.gate is not UNSET else "; no gate is asked any more"
+    return StepReuse(id=new.id, reuse="depends" if conditions else "reused", why=why)
+
+
+def _unsure(step: Step, found: dict[str, StepReuse]) -> list[str]:
+    """The steps that ``step`` reads and that may yield something else now."""
+    return sorted({name for name in _producers(step) if name in found and found[name].reuse != "reused"})
+
+
+def _gate(step: Step) -> tuple[str, str] | None:
+    return None if step.gate is UNSET else (step.gate.rubric, step.gate.judge.content_hash)
+
+
+def _inside(old: Step, new: Step, given: Given, found: dict[str, StepReuse], prefix: str) -> list[StepReuse]:
+    """The steps of a composed workflow whose run is driven again."""
+    assert new.unit is not UNSET
+    if old.unit is UNSET:
+        return []
+    before, after = old.unit.target, new.unit.target
+    if not isinstance(before, ChildTarget) or not isinstance(after, ChildTarget):
+        return []
+    forced = None
+    if canonical_text(msgspec.to_builtins(before.input_bindings)) != canonical_text(
+        msgspec.to_builtins(after.input_bindings)
+    ):
+        forced = f'what step "{new.id}" gives it changed'
+    conditions = tuple(f'step "{name}" yields the same again' for name in _unsure(new, found))
+    bound = (binding.from_ for binding in after.input_bindings if isinstance(binding, ReferenceInput))
+    if any(reference.root == "params" for reference in bound) and (given.forced or given.conditions):
+        conditions += ("what the params give it is the same",)
+    return reuse_of(before.frozen_plan, after.frozen_plan, prefix=prefix, given=Given(forced, conditions))
+
+
+def _defaults_condition(old: Plan, new: Plan) -> Given:
     """Params enter every unit's hash, defaults included: what forces another hash, and what may."""
     may: list[str] = []
     for name in sorted({*old.params, *new.params}):
@@ -58,9 +114,9 @@ def _params_condition(old: Plan, new: Plan) -> tuple[str | None, str | None]:
         if before == after and (name in old.params) == (name in new.params):
             continue
         if (name not in old.params and after is not UNSET) or (name not in new.params and before is not UNSET):
-            return f'param "{name}", which has a default, is in one plan only: all params enter the input hash', None
+            return Given(f'param "{name}", which has a default, is in one plan only: all params enter the input hash')
         may.append(f'param "{name}"')
-    return None, f"{' and '.join(may)} had the same value" if may else None
+    return Given(None, (f"{' and '.join(may)} had the same value",) if may else ())
 
 
 def _default(plan: Plan, name: str) -> str | UnsetType:
@@ -68,16 +124,16 @@ def _default(plan: Plan, name: str) -> str | UnsetType:
     return canonical_text(schema["default"]) if "default" in schema else UNSET
 
 
-def _verdict(old: Step | None, new: Step) -> StepReuse | None:
-    why = None
+def _changed(old: Step | None, new: Step, renamed_from: str | None) -> str | None:
+    """Why the units surely have other keys or other hashes, as far as the step itself goes."""
     if old is None:
-        why = "no step has that id in the old plan"
-    elif old.unit is UNSET or old.kind != new.kind:
-        why = f"was a {old.kind} step: its units have other keys"
-    else:
-        parts = list(_changed_parts(old, new))
-        why = f"{', '.join(parts)} changed" if parts else None
-    return None if why is None else StepReuse(id=new.id, reuse="again", why=why)
+        if renamed_from is not None:
+            return f'it was step "{renamed_from}": units are known by the id of their step'
+        return "no step has that id in the old plan"
+    if old.unit is UNSET or old.kind != new.kind:
+        return f"was a {old.kind} step: its units have other keys"
+    parts = list(_changed_parts(old, new))
+    return f"{', '.join(parts)} changed" if parts else None
 
 
 def _changed_parts(old: Step, new: Step) -> Iterator[str]:

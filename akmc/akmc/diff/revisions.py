@@ -17,6 +17,7 @@ from typing import Final
 from akmc.faults import CommandFault
 
 _FAMILIES: Final = frozenset(("workflows", "tasks", "commands", "scripts", "env", ".akm"))
+_BRANCHES: Final = "list the branches with: git branch --all"
 _SYMLINK: Final = "120000"
 _FILES: Final = ("100644", "100755", _SYMLINK)
 
@@ -53,6 +54,22 @@ def find_revision(label: str) -> Revision:
         if candidate is not None and _has(tree, candidate, label):
             return Revision(root, tree, candidate, label)
     raise CommandFault(f'revision "{rev}" has no file "{path}"', help=f'list its files with "git ls-tree -r {rev}"')
+
+
+def merge_base(rev: str) -> tuple[Path, str]:
+    """The repository's root and the commit where HEAD left ``rev``; before the first commit, the empty tree.
+
+    Raises:
+        CommandFault: no git, no repository, no such revision, or no common commit.
+    """
+    root = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], rev).rstrip(b"\n")))
+    if rev == "HEAD" and not _git(["rev-list", "--all", "-n1"], rev):
+        return root, _git(["hash-object", "-t", "tree", "--stdin"], rev).decode().strip()
+    verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"]
+    commit = _git(verify, rev, missing=f'git knows no revision "{rev}"', help=_BRANCHES).decode().strip()
+    shallow = "in a shallow clone, fetch more: git fetch --unshallow"
+    found = _git(["merge-base", commit, "HEAD"], rev, missing=f'HEAD and "{rev}" share no commit', help=shallow)
+    return root, found.decode().strip()
 
 
 def _from_root(path: str, root: Path) -> str | None:
@@ -120,7 +137,7 @@ def _contents(blobs: list[_Blob], label: str) -> Iterator[bytes]:
         position = end + 2 + size
 
 
-def _git(arguments: list[str], label: str, *, stdin: bytes = b"", missing: str | None = None) -> bytes:
+def _git(arguments: list[str], label: str, *, stdin: bytes = b"", missing: str | None = None, help: str = "") -> bytes:
     """Standard output of ``git``; a failure is a usage fault that quotes what git said."""
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
@@ -138,6 +155,6 @@ def _git(arguments: list[str], label: str, *, stdin: bytes = b"", missing: str |
         said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
         raise CommandFault(
             missing or f'cannot read "{label}": {said or "git failed"}',
-            help="give a plan, a source, or REV:PATH of a git repository",
+            help=help or "give a plan, a source, or REV:PATH of a git repository",
         )
     return done.stdout

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Final
 
 from msgspec import UNSET, UnsetType
 
 from akm_schemas.json_types import Json
-from akm_schemas.plan import Plan
+from akm_schemas.plan import Plan, Step
 from akmc.diff.model import Change, ChangeClass, ProseLine, SourcePlace
+from akmc.diff.places import EVERYWHERE, Side, Sources, Within
 
 
 @dataclass(frozen=True)
-class Said:
-    """A provenance span to point at: its key (``steps.2.section``) and the side that has it."""
+class Narrowed:
+    """Which item of a list or which line of a text changed, on each side."""
 
-    side: Literal["old", "new"]
-    key: str
+    old: Within = EVERYWHERE
+    new: Within = EVERYWHERE
+
+
+UNNARROWED: Final = Narrowed()
+NO_SOURCES: Final = (Sources(), Sources())
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Scope:
     """``prefix`` is the path of this pair in the root plan (empty for the roots themselves).
 
     ``renames`` maps ids of old steps to the new ids under which they were found again; ``known`` holds what the
-    engines of the whole old plan can reach (``engines.reach``).
+    engines of the whole old plan can reach (``engines.reach``); ``sources`` are those of the old and the new side.
     """
 
     old: Plan
@@ -34,6 +40,7 @@ class Scope:
     found: list[Change]
     renames: dict[str, str] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
+    sources: tuple[Sources, Sources] = NO_SOURCES
 
     def report(
         self,
@@ -44,23 +51,49 @@ class Scope:
         old: Json | UnsetType = UNSET,
         new: Json | UnsetType = UNSET,
         prose: list[ProseLine] | UnsetType = UNSET,
-        said: Said | None = None,
+        narrowed: Narrowed = UNNARROWED,
     ) -> None:
-        """Add a change at ``path`` below this scope's prefix."""
-        place = self._place(said) if said is not None else UNSET
+        """Add a change at ``path`` below this scope's prefix, with its place in the new and in the old source."""
+        parts = path.split(".")  # ids and names have no dots
+        before, after = self._place("old", parts, narrowed.old), self._place("new", parts, narrowed.new)
         where = f"{self.prefix}.{path}" if self.prefix else path
+        place = before if after is UNSET else after
+        # the place of a key beside that of a whole step would look like a move
+        alike = self.sources[0].knows(self.old) == self.sources[1].knows(self.new)
+        old_place = before if after is not UNSET and alike else UNSET
         self.found.append(
-            Change(class_=class_, path=where, message=message, old=old, new=new, prose=prose, place=place)
+            Change(
+                class_=class_,
+                path=where,
+                message=message,
+                old=old,
+                new=new,
+                prose=prose,
+                place=place,
+                old_place=old_place,
+            )
         )
 
-    def _place(self, said: Said) -> SourcePlace | UnsetType:
-        """The nearest span at or above ``said.key``; plans of hand-made provenance may have none."""
-        provenance = (self.old if said.side == "old" else self.new).provenance
-        key = said.key
-        while key not in provenance.spans:
-            key, _, last = key.rpartition(".")
-            if not last:
+    def _place(self, side: Side, parts: list[str], within: Within) -> SourcePlace | UnsetType:
+        plan = self.old if side == "old" else self.new
+        sources = self.sources[0 if side == "old" else 1]
+        step: Step | None = None
+        if parts[0] == "steps":
+            step = (self._old_steps if side == "old" else self._new_steps).get(parts[1])
+            if step is None:
                 return UNSET
-        line, column = provenance.spans[key][:2]
-        files = [item.path for item in provenance.source_read_set if item.ref == provenance.ref]
-        return SourcePlace(side=said.side, file=files[0] if files else provenance.ref, line=line, column=column)
+            parts = parts[2:]
+        elif parts[0] in ("params", "outputs") and parts[1] not in (
+            plan.params if parts[0] == "params" else plan.outputs
+        ):
+            return UNSET
+        return sources.place(plan, side, step, parts, within) or UNSET
+
+    @cached_property
+    def _new_steps(self) -> dict[str, Step]:
+        return {step.id: step for step in self.new.steps}
+
+    @cached_property
+    def _old_steps(self) -> dict[str, Step]:
+        """The old steps by the ids that they have now."""
+        return {self.renames.get(step.id, step.id): step for step in self.old.steps}

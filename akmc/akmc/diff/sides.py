@@ -11,6 +11,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from akm_schemas.plan import Plan
+from akmc.diff.captured import captured
+from akmc.diff.places import Sources
 from akmc.diff.revisions import Revision, find_revision, write_view
 from akmc.faults import CommandFault
 from akmc.session.freezing import STDIN, PlanResult, plan_of
@@ -19,10 +21,12 @@ from akmc_passes.config import FILE, MODELS, project_config
 
 @dataclass(frozen=True)
 class Side:
-    """``label`` is what the person wrote; ``result`` a plan, or the findings that stand in its way."""
+    """``label`` is what the person wrote; ``result`` a plan, or the findings that stand in its way, ``sources`` what
+    it was made from as far as that is at hand."""
 
     label: str
     result: PlanResult
+    sources: Sources
 
     @property
     def plan(self) -> Plan | None:
@@ -37,18 +41,30 @@ def read_side(label: str, *, config: Path | None = None, bundle: Path | None = N
         CommandFault: as ``plan_of`` does, and for a revision or path that git does not have.
     """
     if label == STDIN or ":" not in label or os.path.lexists(label):
-        return Side(label, plan_of(label, config=config, bundle=bundle))
+        result = plan_of(label, config=config, bundle=bundle)
+        return Side(label, result, captured(result, label, bundle))
     revision = find_revision(label)
     with tempfile.TemporaryDirectory(prefix="akmc-diff-") as name:
         folder = Path(name).resolve()
-        named = write_view(revision, folder)
-        chosen = config if config is not None else _config(revision, folder)
-        try:
-            result = plan_of(str(named), config=chosen, bundle=_bundle(revision, folder, bundle))
-        except CommandFault as fault:
-            message = fault.message.replace(f"{folder}/", _prefix(label))
-            raise CommandFault(message, status=fault.status, help=fault.help) from fault
-        return Side(label, _as_named(result, label, folder))
+        write_view(revision, folder)
+        return read_in_view(revision, folder, config=config, bundle=bundle)
+
+
+def read_in_view(revision: Revision, folder: Path, *, config: Path | None, bundle: Path | None) -> Side:
+    """Read the side that ``revision`` names, whose assets were written below ``folder``.
+
+    Raises:
+        CommandFault: as ``plan_of`` does.
+    """
+    label, named = revision.label, folder / revision.path
+    chosen = config if config is not None else _config(revision, folder)
+    try:
+        result = plan_of(str(named), config=chosen, bundle=_bundle(revision, folder, bundle))
+    except CommandFault as fault:
+        message = fault.message.replace(f"{folder}/", _prefix(label))
+        raise CommandFault(message, status=fault.status, help=fault.help) from fault
+    sources = captured(result, str(named), None)
+    return Side(label, _as_named(result, label, folder), sources)
 
 
 def _prefix(label: str) -> str:

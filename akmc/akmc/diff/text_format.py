@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from msgspec import UNSET
 
-from akmc.diff.model import CLASSES, Change, PlanDiff, ProseLine, Summary
+from akmc.diff.entries import Entry, Subject, entries
+from akmc.diff.model import CLASSES, Change, PlanDiff, ProseLine, StepReuse, Summary
 from akmc.render.escape import visible
 
 _CODES: Final = {
@@ -21,30 +23,44 @@ _CODES: Final = {
 }
 _WIDTH: Final = max(map(len, CLASSES))
 _MARKS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
+_NOTHING: Final = "no change in behaviour"
 
 
 def summary_line(diff: PlanDiff) -> str:
-    """One line without its end: ``equal``, or how many changes of which class."""
+    """One line without its end: ``the plans are equal``, or how many changes of which class."""
     return "the plans are equal" if diff.equal else counts(diff.summary)
 
 
 def counts(summary: Summary) -> str:
     """``2 breaking, 1 behaviour``: the classes that have changes."""
-    numbers = ((getattr(summary, name), name) for name in CLASSES)
-    return ", ".join(f"{count} {name}" for count, name in numbers if count) or "no changes"
+    numbers = [(getattr(summary, name), name) for name in CLASSES]
+    said = ", ".join(f"{count} {name}" for count, name in numbers if count)
+    return f"{_NOTHING} ({said})" if summary == Summary(provenance=summary.provenance) and said else said or _NOTHING
 
 
 def text_format(diff: PlanDiff, old: str, new: str, *, color: bool) -> str:
     """The changes by class, then what ``akm-run --reuse`` would do; ``old`` and ``new`` are the sides as named."""
+    return "\n".join([f"{visible(old)} -> {visible(new)}: {summary_line(diff)}", *body_lines(diff, color=color)]) + "\n"
+
+
+def body_lines(diff: PlanDiff, *, color: bool) -> Iterator[str]:
+    """Everything below the headline."""
     paint = _Painter(color)
-    lines = [f"{visible(old)} -> {visible(new)}: {summary_line(diff)}"]
-    for change in diff.changes:
-        lines += ["", *_change_lines(change, paint)]
+    for rows in entries(diff.changes).values():
+        for row in rows:
+            yield ""
+            yield from _entry_lines(row, paint)
     if diff.changes and diff.steps:
         width = max(len(step.id) for step in diff.steps)
-        lines += ["", "akm-run --reuse would treat the finished units of an old run so:"]
-        lines += [f"  {step.id:<{width}}  {step.reuse:<7}  {visible(step.why)}" for step in diff.steps]
-    return "\n".join(lines) + "\n"
+        yield from ("", "akm-run --reuse would treat the finished units of an old run so:")
+        yield from (f"  {step.id:<{width}}  {step.reuse:<7}  {visible(step.why)}" for step in diff.steps)
+
+
+def reuse_counts(steps: list[StepReuse]) -> str:
+    """``2 steps dispatched again, 1 depends, 5 reused``."""
+    words = {"again": "dispatched again", "depends": "taken over on a condition", "reused": "taken over"}
+    numbers = {word: sum(step.reuse == name for step in steps) for name, word in words.items()}
+    return ", ".join(f"{count} {word}" for word, count in numbers.items() if count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +73,34 @@ class _Painter:
         return f"\x1b[{_CODES[kind]}m{text}\x1b[0m" if self.color else text
 
 
-def _change_lines(change: Change, paint: _Painter) -> list[str]:
+def subject_text(subject: Subject) -> str:
+    """``step kid > inner (gate)``, ``param mode``, ``run``."""
+    names = " > ".join(map(visible, subject.names))
+    return " ".join(filter(None, (subject.what, names, f"({subject.aspect})" if subject.aspect else "")))
+
+
+def _entry_lines(entry: Entry, paint: _Painter) -> Iterator[str]:
+    change = entry.change
     label = paint(change.class_, f"{change.class_:<{_WIDTH}}")
-    lines = [f"{label}  {visible(change.path)}: {visible(change.message)}"]
+    about = ", ".join(map(subject_text, entry.shown)) + (f" {entry.left_out}" if entry.left_out else "")
+    yield f"{label}  {about}: {visible(change.message)}"
     if change.place is not UNSET:
-        place = change.place
-        lines.append(
-            f"  --> {visible(place.file)}:{place.line}:{place.column}" + (" (old)" if place.side == "old" else "")
-        )
+        yield f"  --> {place_text(change)}"
     if change.prose is not UNSET:
-        lines += [f"  {_prose_line(line, paint)}" for line in change.prose]
-    return lines
+        yield from (f"  {_prose_line(line, paint)}" for line in change.prose)
+
+
+def place_text(change: Change) -> str:
+    """``workflows/a.md:7:5``, with the old place behind it when it is another one."""
+    place, old = change.place, change.old_place
+    assert place is not UNSET
+    text = f"{visible(place.file)}:{place.line}:{place.column}"
+    if place.side == "old":
+        return f"{text} (old)"
+    if old is UNSET or (old.file, old.line, old.column) == (place.file, place.line, place.column):
+        return text
+    where = f"{old.line}:{old.column}" if old.file == place.file else f"{visible(old.file)}:{old.line}:{old.column}"
+    return f"{text} (was {where})"
 
 
 def _prose_line(line: ProseLine, paint: _Painter) -> str:

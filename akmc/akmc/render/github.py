@@ -5,7 +5,7 @@ Format and escapes: "Workflow commands for GitHub Actions" and the toolkit's ``@
 
 from __future__ import annotations
 
-from akmc.render.escape import encodable
+from akmc.render.escape import visible
 from akmc.render.finding import Finding, Report
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -29,7 +29,8 @@ def _command(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return encodable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    shown = "\n".join(map(visible, text.split("\n")))  # the log that shows the command is a terminal too
+    return shown.replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -216,7 +216,7 @@ def test_renames_and_moves(plans: Any) -> None:
     assert _only(compare_plans(plans.plan(a, b, c), plans.plan(*renamed))) == (
         "behaviour",
         "steps.first",
-        'step "a" is "first" now',
+        'was called "a"',
     )
     assert _only(compare_plans(plans.plan(a, b, c), plans.plan(b, c, a)))[2] == 'moved after step "c"'
 
@@ -237,7 +237,7 @@ def test_routes_maps_and_gates(plans: Any) -> None:
 
     diff = compare_plans(plan("b", 4, "Is done."), plan("c", 2, "Is well done."))
     assert [(change.path, change.message) for change in diff.changes] == [
-        ("steps.a.gate.rubric", "rubric changed"),
+        ("steps.a.gate.rubric", "rubric changed (1 line out, 1 in)"),
         ("steps.r.route.when", 'match 1 goes to step "c", went to step "b"'),
         ("steps.b.map.concurrency", "concurrency is 2, was 4"),
     ]
