@@ -16,11 +16,10 @@ import msgspec
 from akm_run import lease
 from akm_run.artifacts import schema_errors
 from akm_run.clock import monotonic
-from akm_run.core import replay
 from akm_run.dispatch.contract import UnitResult
 from akm_run.dispatch.outcome import failed
 from akm_run.events import UnitStarted
-from akm_run.facts import facts_of, surroundings_of
+from akm_run.facts import core_of, surroundings_of
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.journal import Journal
 from akm_run.plans import decode
@@ -28,6 +27,7 @@ from akm_run.policy import CHILD_BLOCKED, Limits
 from akm_run.publishing import Composing, Origin, publish
 from akm_run.recovery import commands_up, exports
 from akm_run.rows import RunRow
+from akm_run.sweeping import sweep
 from akm_run.underway import UnderWay
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
@@ -63,8 +63,13 @@ class Children:
             held = lease.acquire(self.journal.path, row.run_id)
         except (BusyFault, UsageFault) as fault:
             return failed(CHILD_BUSY if isinstance(fault, BusyFault) else CHILD_INVALID, str(fault))
-        child = self._under_way(run, started, row, plan)
+        try:
+            child = self._under_way(run, started, row, plan)
+        except UsageFault as fault:  # its rows are damaged: that is the composing step's failure
+            held.release()
+            return failed(CHILD_INVALID, str(fault))
         child.lease = held
+        sweep(self.journal, row.run_id, plan, run.around.workspace)
         if child.core.status != "active":  # another driver finished it while we took the lease
             child.close()
             return self._result(self._again(row.run_id), frame.schema)
@@ -107,7 +112,7 @@ class Children:
 
     def _under_way(self, run: UnderWay, started: UnitStarted, row: RunRow, plan: Plan) -> UnderWay:
         limits = Limits(self.limits.max_retries)  # --max-steps counts the steps of the run that was named
-        core = replay(plan, facts_of(self.journal, row), self.journal.entries(row.run_id), limits)
+        core = core_of(self.journal, row, plan, limits)
         around = surroundings_of(self.journal, row, core, run.around.workspace, self.bundle_of(plan))
         frame = run.core.frame
         assert frame is not None

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from akm_run.core import Core
+from akm_run.core import Core, replay
 from akm_run.journal import Journal
+from akm_run.journal.trouble import DamagedFault
 from akm_run.opening import Reusable, RunFacts
+from akm_run.policy import Limits
 from akm_run.requests import Surroundings
 from akm_run.rows import RunRow
 from akm_run.run_log import RunLog, log_file
+from akm_run.transitions import IllegalTransition
+from akm_schemas.plan import Plan
 
 
 def facts_of(journal: Journal, run: RunRow) -> RunFacts:
     """The facts that a run was published with, and what it may take over."""
     reusable = None if run.reuses is None else Reusable(run.reuses, journal.completed_units(run.reuses))
     return RunFacts(journal.params(run.run_id), run.width, run.base_commit, reusable)
+
+
+def core_of(journal: Journal, run: RunRow, plan: Plan, limits: Limits | None = None) -> Core:
+    """The core of a run after everything that its journal tells; raises DamagedFault for a tale that cannot be true."""
+    try:
+        return replay(plan, facts_of(journal, run), journal.entries(run.run_id), limits)
+    except (IllegalTransition, LookupError) as error:
+        raise DamagedFault(journal.path, f"the events of run {run.run_id} contradict each other ({error})") from error
 
 
 def surroundings_of(journal: Journal, run: RunRow, core: Core, workspace: Path, bundle: Path) -> Surroundings:

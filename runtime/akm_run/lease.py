@@ -9,13 +9,22 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
-from akm_run.clock import now
+from akm_run.clock import monotonic, now
 from akm_run.faults import BusyFault, UsageFault
+
+# A lock whose holder is dead, or that names nobody yet, changes in a moment: a process that was being spawned when its
+# driver was killed has the descriptor until it has begun, and ``tidy`` holds a lock while it removes the file.
+_PATIENCE_S: Final = 0.5
+_LOOK_AGAIN_S: Final = 0.005
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -47,6 +56,7 @@ def lock_path(state_file: Path, run_id: str) -> Path:
 def acquire(state_file: Path, run_id: str) -> Lease:
     """The lease on ``run_id``; raises ``BusyFault`` naming the holder when another driver has it."""
     path = lock_path(state_file, run_id)
+    patience = monotonic() + _PATIENCE_S
     while True:
         descriptor = _opened(path)
         try:
@@ -54,13 +64,35 @@ def acquire(state_file: Path, run_id: str) -> Lease:
         except OSError as error:
             holder = _holder(descriptor)
             os.close(descriptor)
+            if monotonic() < patience and (holder is None or _is_gone(holder)):
+                time.sleep(_LOOK_AGAIN_S)
+                continue
             raise BusyFault(run_id, _says(run_id, holder)) from error
         if _still_there(path, descriptor):
             mine = Holder(pid=os.getpid(), host=socket.gethostname(), started_at=now())
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, msgspec.json.encode(mine), 0)
+            with suppress(OSError):  # on a full disk others are told less, and the lock counts all the same
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, msgspec.json.encode(mine), 0)
             return Lease(path, descriptor)
         os.close(descriptor)  # its holder removed the file between our opening and locking it
+
+
+def tidy(state_file: Path, run_ids: Iterable[str]) -> None:
+    """Remove the files of locks that nobody holds: a driver that was killed after its run had ended leaves one."""
+    for run_id in run_ids:
+        path = lock_path(state_file, run_id)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue  # there is none, which is the rule, or it is not ours to remove
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _still_there(path, descriptor):
+                path.unlink()
+        except OSError:
+            continue  # somebody has it
+        finally:
+            os.close(descriptor)
 
 
 def is_driven(state_file: Path, run_id: str) -> bool:
@@ -69,15 +101,20 @@ def is_driven(state_file: Path, run_id: str) -> bool:
         holder = msgspec.json.decode(lock_path(state_file, run_id).read_bytes(), type=Holder)
     except (OSError, msgspec.DecodeError):
         return False  # released, or taken at this very moment
+    return not _is_gone(holder)  # where its driver was killed, the file is left for the next one to take
+
+
+def _is_gone(holder: Holder) -> bool:
+    """Whether the holder was a process of this host that is there no more."""
     if holder.host != socket.gethostname():
-        return True
+        return False
     try:
         os.kill(holder.pid, 0)
     except ProcessLookupError:
-        return False  # its driver was killed; the file is left for the next one to take
-    except PermissionError:
         return True
-    return True
+    except PermissionError:
+        return False
+    return False
 
 
 def _opened(path: Path) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +14,7 @@ from akm_run.console import out, paint, say, visible
 from akm_run.events import Event, NoticeRaised, StepLooped, StepRejected, StepSettled, UnitFinished, UnitReused
 from akm_run.faults import OutputFault, UsageFault
 from akm_run.journal import Journal
+from akm_run.private_file import append_private
 from akm_run.rows import EventRow
 from akm_run.underway import UnderWay
 
@@ -65,14 +68,39 @@ def event_line(row: EventRow) -> bytes:
 
 
 class Sink(Protocol):
-    """What events are written to."""
+    """What events are written to. A run goes on without a full one; ``fault`` is then what to say when it has ended."""
+
+    @property
+    def fault(self) -> OutputFault | None:
+        """Why events were lost to the sink; the journal has them."""
 
     def write(self, data: bytes, /) -> object:
         """Append ``data``."""
 
 
+class FileSink:
+    """The file, device or pipe of ``--events``. A pipe whose reader has gone is no fault."""
+
+    def __init__(self, name: str, file: FileIO) -> None:
+        self.fault: OutputFault | None = None
+        self._name = name
+        self._file: FileIO | None = file
+
+    def write(self, data: bytes, /) -> None:
+        """Append ``data``, unless that has failed before."""
+        rest = memoryview(data)
+        try:
+            while self._file is not None and rest:  # the last bytes of a disk take less than they were given
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._file = None
+            if error.errno != errno.EPIPE:
+                help = "the run is not affected; akm-run events RUN_ID prints all of its events"
+                self.fault = OutputFault(f'cannot write --events "{self._name}": {error.strerror}', help)
+
+
 class StdoutSink:
-    """Stdout as a sink. A run goes on without a full one; ``fault`` is then what to say when it has ended."""
+    """Stdout as a sink."""
 
     def __init__(self) -> None:
         self.fault: OutputFault | None = None
@@ -91,7 +119,7 @@ def open_events(name: str) -> Sink:
     if name == "-":
         return StdoutSink()
     try:
-        return Path(name).open("ab", buffering=0)
+        return FileSink(name, append_private(Path(name)))
     except OSError as error:
         raise UsageFault(f'cannot write --events "{name}": {error.strerror}') from error
 

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from akm_run import lease
 from akm_run.children import Children
-from akm_run.core import replay
 from akm_run.driver import Driver, Options, Watch
 from akm_run.executor import LocalExecutor
-from akm_run.facts import facts_of, surroundings_of
+from akm_run.facts import core_of, surroundings_of
 from akm_run.interrupts import Interrupts
 from akm_run.journal import Journal
+from akm_run.journal.archive import tree_of
 from akm_run.policy import Limits
 from akm_run.preflight import bundle_root
 from akm_run.rows import RunRow
+from akm_run.sweeping import sweep
 from akm_run.tape import Tape
 from akm_run.underway import Ending
 from akm_schemas.plan import Plan
@@ -39,9 +40,11 @@ def drive(journal: Journal, run: RunRow, plan: Plan, invocation: Invocation) -> 
     """Drive an active run and its children under its lease; raises ``BusyFault`` when another driver holds it."""
     held = lease.acquire(journal.path, run.run_id)
     try:
-        core = replay(plan, facts_of(journal, run), journal.entries(run.run_id), invocation.limits)
+        lease.tidy(journal.path, tree_of(journal, run.run_id)[1:])
+        core = core_of(journal, run, plan, invocation.limits)
         if core.status != "active":
             return "settled"  # another driver finished it while we took the lease
+        sweep(journal, run.run_id, plan, invocation.workspace)
         bundle_of = partial(bundle_root, workspace=invocation.workspace, scope=invocation.scope)
         around = surroundings_of(journal, run, core, invocation.workspace, bundle_of(plan))
         children = Children(journal, invocation.limits, bundle_of)

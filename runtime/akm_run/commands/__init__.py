@@ -5,12 +5,16 @@ To add one: a module with a click command named ``command``, and a row in ``COMM
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
+
+from akm_run.faults import CommandFault
 
 if TYPE_CHECKING:
     import click
 
+STATE_FILE: Final = "akm_run.state_file"  # the key in click's context: the path of the journal that is open
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "Run a plan, or go on with a run (the word may be left out)",
     "status": "Show a run: steps, evidence, units",
@@ -33,6 +37,17 @@ def group() -> click.Group:
     import click
 
     class Table(click.Group):
+        def invoke(self, ctx: click.Context) -> object:
+            try:
+                return super().invoke(ctx)
+            except (CommandFault, click.ClickException, click.Abort, click.exceptions.Exit, OSError):
+                raise
+            except Exception as error:  # of a sound file it goes on to the last resort
+                fault = _fault_of_file(error, ctx)
+                if fault is None:
+                    raise
+                raise fault from error
+
         def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
             return list(COMMANDS)
 
@@ -70,6 +85,20 @@ def group() -> click.Group:
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="akm-run PLAN --help lists the params of a plan.",
     )
+
+
+def _fault_of_file(error: Exception, ctx: click.Context) -> Exception | None:
+    """What to say of an error that the command's state file has caused; ``None`` for any other error."""
+    sqlite3 = sys.modules.get("sqlite3")  # imported by whoever opened the file
+    if sqlite3 is None or STATE_FILE not in ctx.meta:
+        return None
+    from akm_run.journal.trouble import DamagedFault, is_damaged, state_fault
+
+    path = ctx.meta[STATE_FILE]
+    if isinstance(error, sqlite3.Error):
+        return state_fault(error, path)
+    # whatever else went wrong: rows of a damaged file may be missing or contradict each other
+    return DamagedFault(path, f"its rows contradict each other ({error})") if is_damaged(path) else None
 
 
 def _installed() -> str:

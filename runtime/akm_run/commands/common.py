@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from akm_run.commands import STATE_FILE
 from akm_run.console import Color, out, wants_color
 from akm_run.document import as_json
 from akm_run.faults import BusyFault, UsageFault
@@ -57,9 +58,10 @@ def opened_journal(scope: Scope) -> Journal | None:
 
 
 def closed_later(journal: _Journal) -> _Journal:
-    """``journal``, to be closed when the command ends."""
+    """``journal``, to be closed when the command ends; what SQLite cannot do until then is said about its file."""
     context = click.get_current_context(silent=True)
     if context is not None and journal is not None:
+        context.meta[STATE_FILE] = journal.path
         context.call_on_close(journal.close)
     return journal
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET
@@ -31,6 +32,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reuses: str | None
     budget: Budget
     width: int
+    width_from: Literal["plan", "host"]
     host_width: int
     would_run: int
     would_reuse: int
@@ -58,6 +60,7 @@ def forecast(plan: Plan, params: JsonObject, workspace: Path, past: Past | None,
         reuses=None if past is None else past.run.run_id,
         budget=plan.budget,
         width=facts.width,
+        width_from="host" if plan.execution.max_concurrency is None else "plan",
         host_width=host_width,
         would_run=units.count("run"),
         would_reuse=units.count("reuse"),
@@ -86,8 +89,13 @@ def _lines(dry: DryRun) -> Iterator[str]:
         f"{'any number of' if units is UNSET else units} units, {'any number of' if tokens is UNSET else tokens} tokens"
     )
     yield f"budget: {ceilings}"
-    yield f"width: {dry.width} of this run, {dry.host_width} of this host"
+    yield f"width: {dry.width} of this run ({_origin(dry)}), {dry.host_width} of this host (--host-concurrency)"
     yield f"would run {dry.would_run}, reuse {dry.would_reuse}; {dry.unknown_steps} steps are not known yet"
+
+
+def _origin(dry: DryRun) -> str:
+    """Where the run's width comes from; a plan has the number of its config's maxConcurrency."""
+    return "the plan's" if dry.width_from == "plan" else "the cores of this machine less 2, at least 1, at most 16"
 
 
 def _step_lines(step: StepForecast, depth: int) -> Iterator[str]:

@@ -48,7 +48,7 @@ def command(run_id: str, target: str, db: str | None) -> int:
     os.close(descriptor)
     try:
         runs = tree_of(opened.journal, run_id)
-        Archive(opened.journal).export(runs, Path(name))
+        Archive(opened.journal).export(runs, Path(name), path)
         Path(name).replace(path)
     except OSError as error:
         raise UsageFault(f'cannot write "{target}": {error.strerror}') from error
@@ -62,6 +62,6 @@ def _print(journal: Journal, run_id: str) -> int:
     """The exported file on stdout."""
     with tempfile.TemporaryDirectory(prefix="akm-export-") as folder:
         path = Path(folder) / "run.akmrun"
-        Archive(journal).export(tree_of(journal, run_id), path)
+        Archive(journal).export(tree_of(journal, run_id), path, path)
         out(path.read_bytes())
     return 0

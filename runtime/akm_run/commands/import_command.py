@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from akm_run.commands.common import CONTEXT, closed_later, current_scope, db_option, example
-from akm_run.console import out
+from akm_run.console import out, read_stdin
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, holds_runs
@@ -20,7 +20,8 @@ from akm_run.scope import remember
     "import",
     context_settings=CONTEXT,
     help=example(
-        "Take the runs of an exported file into this scope; they keep their ids.", "akm-run import run.akmrun"
+        "Take the runs of an exported file, or of stdin (-), into this scope; they keep their ids.",
+        "akm-run import run.akmrun",
     ),
 )
 @click.argument("source", metavar="FILE")
@@ -31,7 +32,10 @@ def command(source: str, db: str | None) -> int:
     with tempfile.TemporaryDirectory(prefix="akm-import-") as folder:
         copy = Path(folder) / "runs.db"  # of an older version, it is brought up here and not where it lies
         try:
-            shutil.copyfile(source, copy)
+            if source == "-":
+                copy.write_bytes(read_stdin())
+            else:
+                shutil.copyfile(source, copy)
         except OSError as error:
             raise UsageFault(f'cannot read "{source}": {error.strerror}') from error
         other = _opened(copy, source)

@@ -16,11 +16,12 @@ from akm_run.durations import seconds
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.interrupts import Interrupts
 from akm_run.journal import Journal
+from akm_run.lease import tidy
 from akm_run.params import described, effective_params
 from akm_run.plans import LoadedPlan, decode, read_plan, require_hash
 from akm_run.policy import Limits
 from akm_run.preflight import require_credentials, require_supported
-from akm_run.progress import Sink, StdoutSink, open_events
+from akm_run.progress import Sink, open_events
 from akm_run.publishing import Origin, publish
 from akm_run.rows import RunRow
 from akm_run.running import Invocation, drive
@@ -37,10 +38,11 @@ from akm_schemas.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The command line of one run, read."""
+    """The command line of one run, read. ``flags`` are those of the command itself."""
 
     target: str
     tokens: tuple[str, ...]
+    flags: frozenset[str]
     db: str | None
     json: bool
     color: bool
@@ -85,6 +87,7 @@ def carry_out(options: RunOptions) -> int:
         journal, run = _target(options, scope, interrupts)
         interrupts.hold()
         if run.status == "completed":
+            tidy(journal.path, [run.run_id])
             return _finish(journal, run.run_id, "settled", options)
         return _driven(options, scope, (journal, run), aids, interrupts)
 
@@ -110,8 +113,9 @@ def _driven(
         _finish(journal, run.run_id, "settled", options)
         raise
     code = _finish(journal, run.run_id, ending, options)
-    if isinstance(aids.events, StdoutSink) and aids.events.fault is not None:
-        raise aids.events.fault
+    for aid in (aids.events, aids.tape):
+        if aid is not None and aid.fault is not None:
+            raise aid.fault
     return code
 
 
@@ -138,7 +142,7 @@ def _target(options: RunOptions, scope: Scope, interrupts: Interrupts) -> tuple[
     if options.replay is None:
         require_credentials(loaded.plan)
     for warning in secret_warnings(params):
-        say(f"warning: {warning}")
+        say(f"warning: {visible(warning)}")
     if options.reuse is not None:
         from akm_run.commands.dry_run import past_of
 
@@ -159,7 +163,7 @@ def _new(options: RunOptions) -> tuple[LoadedPlan, JsonObject]:
     require_hash(loaded.plan, options.expect)
     require_supported(loaded.plan)
     params_file = None if options.params_file is None else _params_file(options.params_file)
-    return loaded, effective_params(loaded.plan, options.tokens, params_file)
+    return loaded, effective_params(loaded.plan, options.tokens, params_file, options.flags)
 
 
 def _dry(options: RunOptions, scope: Scope) -> int:
@@ -228,18 +232,23 @@ def plan_help(ctx: click.Context, name: str) -> int:
     """``akm-run PLAN --help``: the command's help and the params of the plan, or of an existing run's."""
     out(ctx.get_help() + "\n\n")
     plan = read_plan(name).plan if name == "-" or Path(name).exists() else _plan_of_run(name, ctx.params["db"])
-    title = plan.provenance.title or plan.provenance.ref
+    title = visible(plan.provenance.title or plan.provenance.ref)
     lines = [f"Params of {title}:"]
-    ours = {"--help", *(flag for option in ctx.command.params for flag in option.opts)}
+    ours = flags_of(ctx.command)
     for param, schema in plan.params.items():
         default = "" if "default" not in schema else f", default {_default(schema['default'])}"
         taken = f"--{param}" in ours
         name_of = f"{param} (through --params-file)" if taken else f"--{param}"
-        lines.append(f"  {name_of}  {described(schema)}{default}")
+        lines.append(visible(f"  {name_of}  {described(schema)}{default}"))
         if isinstance(schema.get("description"), str):
             lines.append(f"      {visible(str(schema['description']))}")
     out("\n".join(lines if plan.params else [f"{title} has no params."]) + "\n")
     return 0
+
+
+def flags_of(command: click.Command) -> frozenset[str]:
+    """Every flag that the command itself reads."""
+    return frozenset({"--help", *(flag for option in command.params for flag in option.opts)})
 
 
 def _plan_of_run(name: str, db: str | None) -> Plan:

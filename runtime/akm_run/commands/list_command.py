@@ -15,6 +15,7 @@ from akm_run.console import Color, out, paint, visible
 from akm_run.document import as_json
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
+from akm_run.journal.trouble import explained
 from akm_run.rows import RunRow
 from akm_run.scope import known_state_files, printable
 
@@ -71,13 +72,12 @@ def _rows(file: Path, *, tolerant: bool) -> Iterator[RunRow]:
     """The runs of a state file; one of another scope that cannot be read does not hide the others."""
     try:
         journal = Journal.open(file)
+        if journal is not None:
+            with closing(journal), explained(file):
+                yield from journal.runs()
     except UsageFault:
         if not tolerant:
             raise
-        return
-    if journal is not None:
-        with closing(journal):
-            yield from journal.runs()
 
 
 def _part(row: RunRow, file: Path | None) -> RunPart:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 import click
 
 from akm_run.commands.common import CONTEXT, db_option, example, open_run
-from akm_run.console import is_terminal, out, visible
+from akm_run.console import out
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.lease import is_driven
@@ -46,7 +45,7 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
                 if line.unit != last:
                     out(f"==> {line.unit} <==\n")
                     last = line.unit
-                out(visible(line.text) if is_terminal(sys.stdout) else line.text)
+                out(line.text.encode("utf-8", "backslashreplace"))
                 printed = True
         if ended:
             break
@@ -66,7 +65,8 @@ def _say_result(journal: Journal, run_id: str, unit: str) -> None:
         return
     value = journal.unit_value(run_id, unit)
     if value is not None:
-        out(f"{value if isinstance(value, str) else canonical_text(value)}\n")
+        text = value if isinstance(value, str) else canonical_text(value)
+        out(text.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _goes_on(journal: Journal, run_id: str, unit: str | None) -> bool:

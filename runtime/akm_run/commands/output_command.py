@@ -48,6 +48,4 @@ def command(run_id: str, name: str | None, db: str | None) -> int:
 def _shown(value: Json) -> bytes:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace") + b"\n"
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    return as_json(value)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from akm_run.commands.invocation import RunOptions
 
 
+HOST_CONCURRENCY = "How many units may run at once on this machine; default: its cores less 2, at least 1, at most 16."
+
+
 @dataclass(frozen=True, slots=True)
 class SplitArguments:
     """``options`` are click's, ``tokens`` belong to params."""
@@ -90,7 +93,7 @@ class RunCommand(click.Command):
 @click.option("--max-retries", type=click.IntRange(0, 100), help="Cap every retry.max.")
 @click.option("--timeout", metavar="DURATION", help="Abort running units after this long, for example 90s or 10m.")
 @click.option("--workspace", metavar="DIR", help="Directory that units start in; default: the current one.")
-@click.option("--host-concurrency", type=click.IntRange(min=1), help="How many units may run at once on this machine.")
+@click.option("--host-concurrency", type=click.IntRange(min=1), help=HOST_CONCURRENCY)
 @click.option("--executor", metavar="local", default="local", help="Where units run; this version knows local.")
 @click.option("--expect", metavar="HASH", help="Refuse a plan with another contentHash or planHash.")
 @click.option("--reuse", metavar="RUN_ID", help="Take over what that run has finished with equal inputs.")
@@ -106,14 +109,14 @@ class RunCommand(click.Command):
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> int:
     """Run a plan or go on with a run."""
-    from akm_run.commands.invocation import RunOptions, carry_out, plan_help
+    from akm_run.commands.invocation import RunOptions, carry_out, flags_of, plan_help
 
     if ctx.obj is not None:
         return plan_help(ctx, str(ctx.obj))
-    return carry_out(run_options(values, RunOptions))
+    return carry_out(run_options(values, RunOptions, flags_of(ctx.command)))
 
 
-def run_options(values: dict[str, Any], options: type[RunOptions]) -> RunOptions:
+def run_options(values: dict[str, Any], options: type[RunOptions], flags: frozenset[str]) -> RunOptions:
     """click's values as one typed record."""
     if values["executor"] != "local":
         raise UsageFault(f'unknown executor "{values["executor"]}"', 'this version runs units locally: "local"')
@@ -124,6 +127,7 @@ def run_options(values: dict[str, Any], options: type[RunOptions]) -> RunOptions
     return options(
         target=values["target"],
         tokens=values["tokens"],
+        flags=flags,
         db=values["db"],
         json=values["as_json_"],
         color=colors(color),

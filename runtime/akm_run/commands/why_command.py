@@ -8,6 +8,7 @@ from msgspec import UNSET
 from akm_run.commands.common import CONTEXT, db_option, example, json_option, open_run
 from akm_run.console import out, visible
 from akm_run.document import as_json
+from akm_run.rounds import RoundPart
 from akm_run.why import PartRow, Why, explain
 
 _SHOWN = 16
@@ -42,7 +43,16 @@ def _text(why: Why) -> str:
         lines.append(f"  input hash  {why.input_hash}")
     width = max((len(part.name) for part in why.parts), default=0)
     lines += [f"  {visible(part.name).ljust(width)}  {_digests(part)}" for part in why.parts]
+    if why.rounds is not UNSET:
+        lines += ["  rounds of its gate:", *(line for part in why.rounds for line in _round(part))]
     return "\n".join(lines) + "\n"
+
+
+def _round(part: RoundPart) -> list[str]:
+    lines = [f"    {part.round}  {part.verdict}: {part.led_to}"]
+    if part.feedback is not UNSET:
+        lines += [f"         {line}" for line in visible(part.feedback).splitlines()]
+    return lines
 
 
 def _digests(part: PartRow) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Final
 
 from akm_run.dispatch.contract import UnitRequest
 from akm_run.dispatch.outcome import UnitFault
+from akm_run.dispatch.worktree_claim import Claim, new_claim
 
 FOLDER: Final = (".akm", "worktrees")
 # git must look at the unit's repository, not at the one whose hook or alias may have started us
@@ -67,13 +67,13 @@ def worktree(request: UnitRequest, notices: list[str]) -> Iterator[Path]:
         if _has_changes(request.workspace):
             notices.append(f"uncommitted changes are not in the unit's worktree, which is at {commit[:12]}")
         with _serial:
-            place = _create(repository, commit, request.unit_id)
+            claim = _create(repository, commit, request)
     except GitError as error:
         raise UnitFault("spawn_failed", str(error)) from None
     try:
-        yield place / repository.inside
+        yield claim.place / repository.inside
     finally:
-        notices.extend(_remove(repository, place, commit))
+        notices.extend(_remove(repository, claim, commit))
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -104,33 +104,51 @@ def _has_changes(folder: Path) -> bool:
     return git(folder, "status", "--porcelain", "--untracked-files=normal", "--", *everything) != ""
 
 
-def _create(repository: Repository, commit: str, unit_id: str) -> Path:
-    folder = repository.top.joinpath(*FOLDER)
+def holds_work(place: Path, commit: str) -> bool:
+    """Whether the worktree at ``place``, made at ``commit``, holds changes or commits."""
+    return _has_changes(place) or git(place, "rev-parse", "HEAD") != commit
+
+
+def kept(place: Path) -> str:
+    """The notice about a worktree that holds changes."""
+    return f"the unit's worktree holds changes and was kept: {str(place)!r}"
+
+
+def slug(unit_id: str) -> str:
+    """A unit's id as the beginning of a folder's name."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", unit_id)
+
+
+def _create(repository: Repository, commit: str, request: UnitRequest) -> Claim:
+    top = repository.top.joinpath(*FOLDER)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        ignore = folder / ".gitignore"
+        top.mkdir(parents=True, exist_ok=True)
+        ignore = top / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
-        place = Path(tempfile.mkdtemp(prefix=re.sub(r"[^A-Za-z0-9_-]+", "-", unit_id) + "-", dir=folder))
+        claim = new_claim(top / request.run_id, slug(request.unit_id), commit)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
-        raise GitError(f"no worktree can be made in {str(folder)!r}: {reason}") from None
+        raise GitError(f"no worktree can be made in {str(top)!r}: {reason}") from None
     try:
-        git(repository.top, "worktree", "add", "--detach", "--quiet", str(place), commit)
+        git(repository.top, "worktree", "add", "--detach", "--quiet", str(claim.place), commit)
     except GitError:
-        place.rmdir()
+        claim.place.rmdir()
+        claim.drop()
         raise
-    return place
+    return claim
 
 
-def _remove(repository: Repository, place: Path, commit: str) -> list[str]:
+def _remove(repository: Repository, claim: Claim, commit: str) -> list[str]:
     """Remove the worktree unless it holds changes or commits; says what was kept."""
     try:
-        changed = _has_changes(place) or git(place, "rev-parse", "HEAD") != commit
-        if changed:
-            return [f"the unit's worktree holds changes and was kept: {str(place)!r}"]
+        if holds_work(claim.place, commit):
+            claim.leave()
+            return [kept(claim.place)]
         with _serial:
-            git(repository.top, "worktree", "remove", "--force", str(place))
+            git(repository.top, "worktree", "remove", "--force", str(claim.place))
+            claim.drop()
     except GitError as error:
-        return [f"the unit's worktree {str(place)!r} could not be removed: {error}"]
+        claim.leave()
+        return [f"the unit's worktree {str(claim.place)!r} could not be removed: {error}"]
     return []

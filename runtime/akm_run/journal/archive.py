@@ -9,9 +9,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from akm_run.faults import UsageFault
-from akm_run.journal.schema import create, explained, transaction
+from akm_run.journal.excerpts import one_moment
+from akm_run.journal.schema import TABLES, create, tables, transaction
+from akm_run.journal.trouble import explained
 from akm_run.journal.writer import Journal
 
 _BY_RUN = ("runs", "steps", "units", "events", "notices")
@@ -26,8 +29,7 @@ def holds_runs(path: Path) -> bool:
     """Whether the file at ``path`` is an undamaged database with the tables of a state file, of any version."""
     with closing(sqlite3.connect(path, isolation_level=None)) as found:
         try:
-            tables = {row[0] for row in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            return tables.issuperset(_BY_RUN[:4]) and found.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+            return tables(found) >= TABLES and found.execute("PRAGMA quick_check").fetchone()[0] == "ok"
         except sqlite3.DatabaseError:
             return False
 
@@ -62,45 +64,54 @@ class Archive:
             return False
         return True
 
-    def export(self, run_ids: Sequence[str], path: Path) -> None:
-        """Write the runs to a new state file at ``path``; raises UsageFault when that cannot be done."""
-        with explained(path):
+    def export(self, run_ids: Sequence[str], path: Path, target: Path) -> None:
+        """Write the runs to a new state file at ``path``; raises UsageFault about ``target`` when that cannot be done."""
+        with explained(target, "file"):
             other = sqlite3.connect(path, isolation_level=None)
             try:
                 create(other)
-                _copy(self._db, other, run_ids)
+                with one_moment(self._journal):  # a driver may be writing to it
+                    _copy(self._journal, other, run_ids)
                 other.execute("PRAGMA journal_mode=DELETE")  # one file, without companions
             finally:
                 other.close()
 
     def import_from(self, other: Journal) -> list[str]:
-        """Take over every run of ``other``, all or none; their ids. Raises UsageFault when one is here already."""
-        run_ids = [row[0] for row in other.connection.execute("SELECT run_id FROM runs ORDER BY created_at, run_id")]
+        """Take over every run of ``other``, all or none; their ids. Raises UsageFault when that cannot be done."""
+        run_ids = [row[0] for row in other.connection.execute("SELECT run_id FROM runs ORDER BY rowid")]
         for run_id in run_ids:
             if self._journal.run(run_id) is not None:
                 raise UsageFault(f'run {run_id} is in "{self._journal.path}" already: nothing was imported')
-        _copy(other.connection, self._db, run_ids)
+        try:
+            _copy(other, self._db, run_ids)
+        except sqlite3.IntegrityError as error:  # it came at this very moment, or rows refer to what is not there
+            raise UsageFault(f"the runs cannot be taken over ({error}): nothing was imported") from error
         return run_ids
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection, run_ids: Sequence[str]) -> None:
+def _copy(source: Journal, target: sqlite3.Connection, run_ids: Sequence[str]) -> None:
     with transaction(target):
         for name in _blobs_of(source, run_ids):
-            row = source.execute("SELECT sha256, data FROM blobs WHERE sha256 = ?", (name,)).fetchone()
-            target.execute("INSERT OR IGNORE INTO blobs (sha256, data) VALUES (?, ?)", row)
+            for row in _read(source, "SELECT sha256, data FROM blobs WHERE sha256 = ?", name):
+                target.execute("INSERT OR IGNORE INTO blobs (sha256, data) VALUES (?, ?)", row)
         for table in _BY_RUN:
             columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
             listed, places = ", ".join(columns), ", ".join("?" * len(columns))
+            # the order of attempts and notices is that of rows
+            order = "" if table == "events" else " ORDER BY rowid"
             for run_id in run_ids:
-                order = (
-                    "" if table == "events" else " ORDER BY rowid"
-                )  # the order of attempts and notices is that of rows
-                rows = source.execute(f"SELECT {listed} FROM {table} WHERE run_id = ?{order}", (run_id,))
+                rows = _read(source, f"SELECT {listed} FROM {table} WHERE run_id = ?{order}", run_id)
                 target.executemany(f"INSERT INTO {table} ({listed}) VALUES ({places})", rows)
 
 
-def _blobs_of(source: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[str]:
+def _blobs_of(source: Journal, run_ids: Sequence[str]) -> Iterator[str]:
     for table, column in (("units", "result_blob"), ("steps", "artifact_blob")):
         for run_id in run_ids:
             query = f"SELECT DISTINCT {column} FROM {table} WHERE run_id = ? AND {column} IS NOT NULL"
-            yield from (row[0] for row in source.execute(query, (run_id,)))
+            yield from (row[0] for row in _read(source, query, run_id))
+
+
+def _read(source: Journal, query: str, value: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of ``source``; what is wrong with that file is not blamed on the one that is written."""
+    with explained(source.path):
+        yield from source.connection.execute(query, (value,))

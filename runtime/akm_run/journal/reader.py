@@ -11,6 +11,7 @@ import msgspec
 
 from akm_run.events import Event
 from akm_run.faults import UsageFault
+from akm_run.journal.trouble import DamagedFault
 from akm_run.rows import EventRow, Notice, RunRow, StepRow, UnitRow, run_status
 from akm_run.values import decoded
 from akm_schemas.json_types import Json, JsonObject
@@ -23,12 +24,22 @@ _UNIT = (
 )
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of the file at ``path``; ``None`` where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Reader:
     """An open state file to read from. ``run_id`` must exist unless said otherwise."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._db = connection
         self.path = path
+        self.identity = identity(path)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -50,8 +61,8 @@ class Reader:
         return [_run_row(row) for row in rows]
 
     def children(self, run_id: str) -> list[RunRow]:
-        """The runs that units of ``run_id`` composed, oldest first."""
-        query = f"SELECT {_RUN} FROM runs WHERE parent_run = ? ORDER BY created_at, run_id"
+        """The runs that units of ``run_id`` composed, oldest first, whatever the clock did in between."""
+        query = f"SELECT {_RUN} FROM runs WHERE parent_run = ? ORDER BY rowid"
         return [_run_row(row) for row in self._db.execute(query, (run_id,))]
 
     def child(self, parent_run: str, parent_unit: str, parent_hash: str) -> RunRow | None:
@@ -62,9 +73,7 @@ class Reader:
 
     def child_of_unit(self, parent_run: str, parent_unit: str) -> RunRow | None:
         """The newest run that a unit composed, whatever its inputs were."""
-        query = (
-            f"SELECT {_RUN} FROM runs WHERE parent_run = ? AND parent_unit = ? ORDER BY created_at DESC, run_id DESC"
-        )
+        query = f"SELECT {_RUN} FROM runs WHERE parent_run = ? AND parent_unit = ? ORDER BY rowid DESC"
         row = self._db.execute(query, (parent_run, parent_unit)).fetchone()
         return None if row is None else _run_row(row)
 
@@ -80,7 +89,7 @@ class Reader:
             " WHERE run_id = ? AND unit_id = ?"
         )
         row = self._db.execute(query, (run_id, unit_id)).fetchone()
-        return None if row is None or row[0] is None else decoded(row[0])
+        return None if row is None else self.stored(row[0])
 
     def plan_bytes(self, run_id: str) -> bytes:
         """The plan as it was published."""
@@ -88,18 +97,18 @@ class Reader:
 
     def params(self, run_id: str) -> JsonObject:
         """The params snapshot."""
-        return cast(JsonObject, decoded(cast(bytes, self._one("SELECT params FROM runs WHERE run_id = ?", run_id))))
+        return cast(JsonObject, self.stored(self._one("SELECT params FROM runs WHERE run_id = ?", run_id)))
 
     def outputs(self, run_id: str) -> JsonObject | None:
         """The stored exports, or ``None`` when there are none (yet)."""
         data = self._one("SELECT outputs FROM runs WHERE run_id = ?", run_id)
-        return None if data is None else cast(JsonObject, decoded(cast(bytes, data)))
+        return cast(JsonObject | None, self.stored(data))
 
     def steps(self, run_id: str) -> list[StepRow]:
         """All steps in order, with their artifacts."""
         query = f"SELECT {_STEP}, coalesce(artifact, data) FROM steps LEFT JOIN blobs ON sha256 = artifact_blob"
         rows = self._db.execute(f"{query} WHERE run_id = ? ORDER BY step", (run_id,))
-        return [StepRow(*_with_value(row)) for row in rows]
+        return [StepRow(*[*row[:-1], self.stored(row[-1])]) for row in rows]
 
     def units(self, run_id: str, *, values: bool = False) -> list[UnitRow]:
         """All attempts in the order in which they started; with ``values``, those that a pending step still needs."""
@@ -110,7 +119,7 @@ class Reader:
                 " THEN coalesce(result, (SELECT data FROM blobs WHERE sha256 = result_blob)) END"
             )
         query = f"SELECT {_UNIT}, {result} FROM units WHERE run_id = ?1 ORDER BY rowid"
-        return [_unit_row(row) for row in self._db.execute(query, (run_id,))]
+        return [self._unit_row(row) for row in self._db.execute(query, (run_id,))]
 
     def spent(self, run_id: str) -> tuple[int, int]:
         """Dispatches and reported tokens over the run's life."""
@@ -144,18 +153,21 @@ class Reader:
             raise UsageFault(f'"{run_id}" is no run of "{self.path}"')
         return row[0]
 
+    def _unit_row(self, row: tuple[Any, ...]) -> UnitRow:
+        errors = cast(list[str], self.stored(row[13]) or [])
+        fields = [*row[:13], tuple(errors), *row[14:-1], self.stored(row[-1])]
+        return UnitRow(*fields)
+
+    def stored(self, data: object) -> Json:
+        """A stored value; raises DamagedFault for bytes that the journal never wrote."""
+        if data is None:
+            return None
+        try:
+            return decoded(cast(bytes, data))
+        except (msgspec.DecodeError, ValueError, TypeError) as error:
+            raise DamagedFault(self.path, f"a stored value is no canonical JSON ({error})") from error
+
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
     fields = [row[0], run_status(row[1]), *row[2:7], bool(row[7]), *row[8:]]
     return RunRow(*fields)
-
-
-def _unit_row(row: tuple[Any, ...]) -> UnitRow:
-    errors = () if row[13] is None else tuple(msgspec.json.decode(row[13], type=list[str]))
-    fields = [*row[:13], errors, *_with_value(row[14:])]
-    return UnitRow(*fields)
-
-
-def _with_value(row: tuple[Any, ...]) -> list[Any]:
-    """A row whose last column is a stored value."""
-    return [*row[:-1], None if row[-1] is None else decoded(row[-1])]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
-from akm_run.faults import UsageFault
-
 SCHEMA_VERSION: Final = 2
-BUSY_TIMEOUT_S: Final = 60.0
-ELSEWHERE: Final = "name another state file with --db"
+APPLICATION_ID: Final = 0x616B6D72  # "akmr": https://sqlite.org/pragma.html#pragma_application_id
+TABLES: Final = frozenset({"runs", "steps", "units", "events"})  # of every version
 
 _TABLES = """
 CREATE TABLE runs (
@@ -55,6 +52,23 @@ def version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
+def tables(connection: sqlite3.Connection) -> frozenset[str]:
+    """The names of all tables."""
+    return frozenset(row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+
+
+def is_foreign(connection: sqlite3.Connection) -> bool:
+    """Whether another program made this database. A file without tables is nobody's: a crash may have left it so.
+
+    Files that were made before the application id was written have none, and are known by their tables.
+    """
+    mark = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    if mark != 0:
+        return mark != APPLICATION_ID
+    found = tables(connection)
+    return bool(found) if version(connection) == 0 else not found >= TABLES
+
+
 def create(connection: sqlite3.Connection) -> None:
     """Make the tables, in a file that is new or becomes so in another process at this moment."""
     connection.execute("PRAGMA journal_mode=WAL")
@@ -62,6 +76,7 @@ def create(connection: sqlite3.Connection) -> None:
         if version(connection) == 0:
             for statement in _TABLES.strip().split(";\n"):
                 connection.execute(statement)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
 
@@ -71,6 +86,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
         for found in range(version(connection), SCHEMA_VERSION):
             for statement in _UPGRADES[found]:
                 connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
 
@@ -85,12 +101,3 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:  # a full disk makes SQLite roll back by itself
             connection.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors about the file at ``path`` into words for a person."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise UsageFault(f'"{path}" cannot be used as a state file: {error}', ELSEWHERE) from error

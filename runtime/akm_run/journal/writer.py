@@ -6,22 +6,16 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from akm_run import events
 from akm_run.events import Event
 from akm_run.faults import UsageFault
-from akm_run.journal.reader import Reader
-from akm_run.journal.schema import (
-    BUSY_TIMEOUT_S,
-    ELSEWHERE,
-    SCHEMA_VERSION,
-    create,
-    explained,
-    transaction,
-    upgrade,
-    version,
-)
+from akm_run.journal.reader import Reader, identity
+from akm_run.journal.schema import SCHEMA_VERSION, create, is_foreign, transaction, upgrade, version
+from akm_run.journal.trouble import BUSY_TIMEOUT_S, ELSEWHERE, explained
 from akm_run.rows import Publication
+from akm_run.transitions import RUN, STEP, UNIT
 from akm_run.values import encoded
 from akm_schemas.bounds import RESULT_INLINE_BYTES
 from akm_schemas.hashing import sha256_hex
@@ -30,6 +24,10 @@ from akm_schemas.json_types import Json
 
 class Journal(Reader):
     """An open state file. Times are ISO 8601 texts given by the caller."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        super().__init__(connection, path)
+        self._counted: dict[tuple[str, int], int] = {}  # the unit counts that this connection has written
 
     @classmethod
     def create_or_open(cls, path: Path) -> Journal:
@@ -45,7 +43,7 @@ class Journal(Reader):
             raise UsageFault(f'cannot create the state file "{path}": {error.strerror}', ELSEWHERE) from error
         with explained(path):
             connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-            return cls._checked(connection, path, new=True)
+            return cls(cls._checked(connection, path, new=True), path)
 
     @classmethod
     def open(cls, path: Path) -> Journal | None:
@@ -56,25 +54,54 @@ class Journal(Reader):
         if not path.is_file() or path.stat().st_size == 0:
             return None
         with explained(path):
-            if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-                return cls._checked(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None), path)
-            uri = path.absolute().as_uri() + "?mode=ro"
-            try:
-                return cls._checked(sqlite3.connect(uri, uri=True, isolation_level=None), path)
-            except sqlite3.OperationalError:
-                return cls._checked(sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None), path)
+            connection = cls._connected(path)
+            if version(connection) == 0:  # its making was cut short, or goes on at this moment: there is no run in it
+                connection.close()
+                return None
+            return cls(connection, path)
 
     @classmethod
-    def _checked(cls, connection: sqlite3.Connection, path: Path, *, new: bool = False) -> Journal:
-        """A journal of ``connection``, which is closed when it is refused; ``new``: the file may be empty yet."""
+    def _connected(cls, path: Path) -> sqlite3.Connection:
+        """To read, and to write where the file allows it."""
+        if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+            return cls._checked(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None), path)
+        uri = path.absolute().as_uri() + "?mode=ro"
         try:
-            if new and version(connection) == 0:
-                create(connection)
-            cls._bring_up(connection, path)
+            return cls._looked_at(uri, path)
+        except sqlite3.OperationalError:
+            return cls._looked_at(f"{uri}&immutable=1", path)
+
+    @classmethod
+    def _looked_at(cls, uri: str, path: Path) -> sqlite3.Connection:
+        """A connection that cannot write; a file of an older version is brought up in memory."""
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+        try:
+            if is_foreign(connection) or not 0 < version(connection) < SCHEMA_VERSION:
+                return cls._checked(connection, path)
+            copy = sqlite3.connect(":memory:", isolation_level=None)
+            connection.backup(copy)
         except BaseException:  # whatever it is: nobody else knows of the connection
             connection.close()
             raise
-        return cls(connection, path)
+        connection.close()
+        return cls._checked(copy, path)
+
+    @classmethod
+    def _checked(cls, connection: sqlite3.Connection, path: Path, *, new: bool = False) -> sqlite3.Connection:
+        """``connection``, brought up, or closed when it is refused; ``new``: make the tables where there are none."""
+        try:
+            if is_foreign(connection):
+                raise UsageFault(
+                    f'"{path}" is no state file of akm-run: it is the database of another program', ELSEWHERE
+                )
+            if new and version(connection) == 0:
+                create(connection)
+            if version(connection) != 0:
+                cls._bring_up(connection, path)
+        except BaseException:  # whatever it is: nobody else knows of the connection
+            connection.close()
+            raise
+        return connection
 
     @staticmethod
     def _bring_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -88,9 +115,19 @@ class Journal(Reader):
             upgrade(connection)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA trusted_schema=OFF")  # a file that somebody else made runs no function of ours
+
+    def _require_in_place(self) -> None:
+        """Raises UsageFault when the file is no more where it was opened: what is written then, nobody will find."""
+        if self.identity is None or identity(self.path) != self.identity:
+            raise UsageFault(
+                f'the state file "{self.path}" was removed or replaced while it was in use: nothing more is written',
+                "put the file back where it was, and akm-run RUN_ID goes on; without it, run the plan again",
+            )
 
     def publish(self, run: Publication, at: str) -> None:
         """A new active run with all steps pending. Raises ``sqlite3.IntegrityError`` when the id is taken."""
+        self._require_in_place()
         with transaction(self._db):
             self._db.execute(
                 "INSERT INTO runs (run_id, status, title, ref, plan, plan_hash, content_hash, params, width, exports,"
@@ -108,10 +145,15 @@ class Journal(Reader):
 
     def commit(self, run_id: str, batch: Sequence[Event], at: str) -> None:
         """Write one decision: all of ``batch`` or nothing."""
-        with transaction(self._db):
-            for event in batch:
-                self._write(run_id, event, at)
-            self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
+        self._require_in_place()
+        try:
+            with transaction(self._db):
+                for event in batch:
+                    self._write(run_id, event, at)
+                self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
+        except BaseException:  # what was written is taken back
+            self._counted.clear()
+            raise
 
     def _write(self, run_id: str, event: Event, at: str) -> None:
         match event:
@@ -124,32 +166,30 @@ class Journal(Reader):
             case events.StepSettled():
                 self._step_settled(run_id, event, at)
             case events.StepLooped():
+                self._move_step(run_id, event.step, "step.looped", "pending")
                 self._db.execute(
                     "UPDATE steps SET loop = ?, feedback = ? WHERE run_id = ? AND step = ?",
                     (event.loop, event.feedback, run_id, event.step),
                 )
                 self._event(run_id, at, "step.looped", event.step, status="pending")
             case events.StepRejected():
+                self._move_step(run_id, event.step, "step.rejected", "pending")
                 self._step_held(run_id, event.step, "gate_rejected", event)
                 self._event(run_id, at, "step.rejected", event.step, status="pending")
             case events.OutputsUnresolved():
+                self._move_step(run_id, event.step, "outputs.unresolved", "pending")
                 self._step_held(run_id, event.step, event.reason, event)  # a completion taken back leaves no event
             case events.RunSettled():
                 outputs = None if event.outputs is None else encoded(event.outputs)
-                self._db.execute(
-                    "UPDATE runs SET status = ?, outputs = ? WHERE run_id = ?", (event.status, outputs, run_id)
-                )
+                self._move_run(run_id, "run.settled", event.status)
+                self._db.execute("UPDATE runs SET outputs = ? WHERE run_id = ?", (outputs, run_id))
                 self._event(run_id, at, "run.settled", status=event.status)
             case events.RunResumed():
-                self._db.execute("UPDATE runs SET status = 'active' WHERE run_id = ?", (run_id,))
-                self._db.execute(
-                    "UPDATE steps SET status = 'pending', reason = NULL, summary = NULL, finished_at = NULL,"
-                    " failed_units = 0 WHERE run_id = ? AND status IN ('failed', 'blocked')",
-                    (run_id,),
-                )
+                self._move_run(run_id, "run.resumed", "active")
+                self._reopen(run_id)
                 self._event(run_id, at, "run.resumed", status="active")
             case events.RunAbandoned():
-                self._db.execute("UPDATE runs SET status = 'failed' WHERE run_id = ?", (run_id,))
+                self._move_run(run_id, "run.abandoned", "failed")
                 self._event(run_id, at, "run.abandoned", status="failed")
             case events.NoticeRaised():
                 self._db.execute(
@@ -157,8 +197,40 @@ class Journal(Reader):
                     (run_id, event.step, event.unit or "", event.text),
                 )
 
+    def _reopen(self, run_id: str) -> None:
+        """``resume``: what failed or was blocked is pending again."""
+        query = "SELECT step FROM steps WHERE run_id = ? AND status IN ('failed', 'blocked')"
+        for (step,) in self._db.execute(query, (run_id,)).fetchall():
+            self._move_step(run_id, step, "run.resumed", "pending")
+            self._db.execute(
+                "UPDATE steps SET reason = NULL, summary = NULL, finished_at = NULL, failed_units = 0"
+                " WHERE run_id = ? AND step = ?",
+                (run_id, step),
+            )
+
+    def _move_run(self, run_id: str, event: str, after: str) -> None:
+        """A run's new status, when it may follow; raises IllegalTransition, which takes the whole decision back."""
+        found = self._one("SELECT status FROM runs WHERE run_id = ?", run_id)
+        status = RUN.move(cast(str, found), event, after)
+        self._db.execute("UPDATE runs SET status = ? WHERE run_id = ?", (status, run_id))
+
+    def _move_step(self, run_id: str, step: int, event: str, after: str) -> None:
+        row = self._db.execute("SELECT status FROM steps WHERE run_id = ? AND step = ?", (run_id, step)).fetchone()
+        status = STEP.move(None if row is None else row[0], event, after)
+        self._db.execute("UPDATE steps SET status = ? WHERE run_id = ? AND step = ?", (status, run_id, step))
+
+    def _move_unit(self, run_id: str, unit_id: str, event: str, after: str) -> str:
+        """An attempt's new status, when it may follow its row's; ``running`` and started again: its driver was lost."""
+        query = "SELECT status FROM units WHERE run_id = ? AND unit_id = ?"
+        row = self._db.execute(query, (run_id, unit_id)).fetchone()
+        before = None if row is None else row[0]
+        if before == "running" and event == "unit.started":
+            before = UNIT.move(before, "driver.ended", "lost")
+        return UNIT.move(before, event, after)
+
     def _unit_started(self, run_id: str, event: events.UnitStarted, at: str) -> None:
         if event.respawn:
+            self._move_unit(run_id, event.unit_id, "unit.started", "running")
             self._db.execute(
                 "UPDATE units SET spawns = spawns + 1, started_at = ? WHERE run_id = ? AND unit_id = ?",
                 (at, run_id, event.unit_id),
@@ -186,14 +258,18 @@ class Journal(Reader):
         self._event(run_id, at, "unit.reused", event.step, event.key, "completed")
 
     def _unit_counted(self, run_id: str, step: int, of: int, at: str) -> None:
-        """A unit of a step began: so has the step, which has ``of`` units."""
+        """A unit of a step began: so has the step, which has ``of`` units. Written once, for units begin by thousands."""
+        if self._counted.get((run_id, step)) == of:
+            return
         self._db.execute(
             "UPDATE steps SET started_at = coalesce(started_at, ?), unit_count = ? WHERE run_id = ? AND step = ?",
             (at, of, run_id, step),
         )
+        self._counted[run_id, step] = of
 
     def _unit_finished(self, run_id: str, event: events.UnitFinished, at: str) -> None:
         status = "completed" if event.reason is None else "failed"
+        self._move_unit(run_id, event.unit_id, "unit.finished", status)
         result, blob = self._stored(event.value)
         errors = encoded(list(event.errors)) if event.errors else None
         self._db.execute(
@@ -205,10 +281,11 @@ class Journal(Reader):
 
     def _step_settled(self, run_id: str, event: events.StepSettled, at: str) -> None:
         artifact, blob = self._stored(event.artifact)
+        self._move_step(run_id, event.step, "step.settled", event.status)
         self._db.execute(
-            "UPDATE steps SET status = ?, reason = ?, summary = ?, selected = ?, unit_count = ?, failed_units = ?,"
+            "UPDATE steps SET reason = ?, summary = ?, selected = ?, unit_count = ?, failed_units = ?,"
             " finished_at = ?, artifact = ?, artifact_blob = ? WHERE run_id = ? AND step = ?",
-            (event.status, event.reason, event.summary, event.selected, event.unit_count, event.failed_units, at,
+            (event.reason, event.summary, event.selected, event.unit_count, event.failed_units, at,
              artifact, blob, run_id, event.step),
         )  # fmt: skip
         self._event(run_id, at, "step.settled", event.step, status=event.status)

@@ -1,0 +1,79 @@
+"""What SQLite cannot do with a state file, as a fault that names the file and says what to do.
+
+The words follow the primary result code (https://sqlite.org/rescode.html), for SQLite's own differ between versions.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from akm_run.faults import UsageFault
+from akm_run.scope import printable
+
+BUSY_TIMEOUT_S: Final = 60.0
+ELSEWHERE: Final = "name another state file with --db"
+_GOES_ON: Final = "akm-run RUN_ID goes on where the run was"
+_RESCUE: Final = (
+    "put a copy back, or move the file and its -wal away and start anew;"
+    " the sqlite3 program's .recover may save what is left"
+)
+_WORDS: Final = {  # primary result code -> what happened ({}: SQLite's words), what to do
+    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", f"free space; {_GOES_ON}"),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written: {}", f"free space, or look at the disk; {_GOES_ON}"),
+    sqlite3.SQLITE_READONLY: (
+        "cannot be written: it, or its folder, is read-only",
+        f"make both writable, or {ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_CORRUPT: ("is damaged: {}", _RESCUE),
+    sqlite3.SQLITE_NOTADB: ("is no database", ELSEWHERE),
+    sqlite3.SQLITE_BUSY: (
+        f"is locked by another program, for {BUSY_TIMEOUT_S:g} s already",
+        f"close what holds it open; {_GOES_ON}",
+    ),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened: {}", f"make it and its folder writable, or {ELSEWHERE}"),
+    sqlite3.SQLITE_PERM: ("cannot be opened: {}", f"make it and its folder writable, or {ELSEWHERE}"),
+}
+
+
+class DamagedFault(UsageFault):
+    """A stored value is not what was written: bytes of the file were changed behind SQLite's back."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f'the state file "{printable(path)}" is damaged: {what}', _RESCUE)
+
+
+def state_fault(error: sqlite3.Error, path: Path, kind: str = "state file") -> UsageFault | None:
+    """The fault of the file at ``path`` that ``error`` tells of, or ``None`` for a mistake of the program itself."""
+    if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
+        return None
+    if isinstance(error, sqlite3.IntegrityError):  # rows that a sound file has are missing, or the program is wrong
+        return DamagedFault(path, str(error)) if is_damaged(path) else None
+    code = getattr(error, "sqlite_errorcode", None)  # Python's own complaint about text that is no UTF-8 has none
+    what, help = _WORDS.get(sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF, ("cannot be used: {}", ELSEWHERE))
+    return UsageFault(f'the {kind} "{printable(path)}" {what.format(error)}', help)
+
+
+def is_damaged(path: Path) -> bool:
+    """Whether SQLite finds the file at ``path`` inconsistent; reads all of it, and changes nothing."""
+    try:
+        with closing(sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)) as found:
+            sound = found.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+            return not sound or found.execute("PRAGMA foreign_key_check").fetchone() is not None
+    except sqlite3.Error:
+        return True
+
+
+@contextmanager
+def explained(path: Path, kind: str = "state file") -> Iterator[None]:
+    """Turn SQLite's errors about the file at ``path`` into words for a person."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        fault = state_fault(error, path, kind)
+        if fault is None:
+            raise
+        raise fault from error
