@@ -11,18 +11,22 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from akm_run.console import flush_out, mute, say
+from akm_run.console import flush_out, mute, say, visible
 from akm_run.faults import CommandFault, OutputFault
 
 INTERRUPTED = 130
 INTERNAL = 70
-UNUSABLE = 2
 
 
 def main() -> NoReturn:
     """Run the command line of this process and exit."""
-    _fill_descriptors()
-    code = run(sys.argv[1:])
+    try:
+        if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, from the first moment on
+        _fill_descriptors()
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while click was imported
+        code = INTERRUPTED
     for number in (
         signal.SIGINT,
         signal.SIGTERM,
@@ -71,12 +75,13 @@ def _unexpected(error: Exception, arguments: Sequence[str]) -> int:
     except OutputFault as fault:
         _explain(str(fault), fault.help)
         return fault.code
-    if _is_of_database(error):
+    fault_of_file = _damage(arguments)
+    if fault_of_file is not None:
         _explain(
-            f"the state file cannot be read or written: {error}",
-            "free space, or make it writable; akm-run RUN_ID goes on where the run was",
+            f"the state file holds what akm-run does not write: {fault_of_file}",
+            "put a copy back, or name another state file with --db",
         )
-        return UNUSABLE
+        return 2
     from akm_run.crash import write_report
 
     place = write_report(error, arguments)
@@ -97,16 +102,27 @@ def _command(arguments: list[str]) -> int:
     return int(group().main(["run", *arguments], prog_name="akm-run", standalone_mode=False) or 0)
 
 
-def _is_of_database(error: Exception) -> bool:
-    """Whether SQLite met something that is no bug: a full disk, a file that became read-only or was damaged."""
-    sqlite3 = sys.modules.get("sqlite3")  # imported by whoever raised it
-    return sqlite3 is not None and isinstance(error, sqlite3.OperationalError | sqlite3.DatabaseError)
+def _damage(arguments: Sequence[str]) -> str | None:
+    """What is wrong with the state file, where that is why a command did not know what to do."""
+    if "akm_run.journal" not in sys.modules:
+        return None
+    from pathlib import Path
+
+    from akm_run.journal.soundness import fault_in
+    from akm_run.scope import find_scope
+
+    words = [word for argument in arguments for word in argument.split("=", 1)]
+    named = words[words.index("--db") + 1] if "--db" in words[:-1] else None
+    try:
+        return fault_in(find_scope(Path.cwd(), named).state_file)
+    except OSError:  # the directory is gone: nothing more can be said
+        return None
 
 
 def _explain(message: str, help: str | None) -> None:
-    say(f"akm-run: {message}")
+    say(f"akm-run: {visible(message)}")
     if help:
-        say(f"  help: {help}")
+        say(f"  help: {visible(help)}")
 
 
 def _usage_help(error: Exception) -> str | None:

@@ -26,6 +26,9 @@ _CODES: Final = {
 # control characters (tab and newline aside), and those that reorder what is shown around them
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+# colours of our own, which ``paint`` writes, and all that is unsafe
+_OWN_OR_UNSAFE: Final = re.compile(f"\x1b\\[(?:0|{'|'.join(sorted(set(_CODES.values())))})m|{_UNSAFE.pattern}")
+
 
 def wants_color(choice: Color, stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether to colour: what was asked for, else a terminal without ``NO_COLOR`` and ``TERM=dumb``."""
@@ -39,6 +42,21 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
 
 
+def harmless(text: str) -> str:
+    """``visible``, except that the colours of ``paint`` stay: for text that is put together already."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _OWN_OR_UNSAFE.sub(lambda match: match[0] if len(match[0]) > 1 else visible(match[0]), text)
+
+
+def escaped_json(data: bytes) -> bytes:
+    """JSON text with the characters that ``visible`` escapes written as JSON escapes: the same document."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    text = data.decode("utf-8", "backslashreplace")
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
 def paint(text: str, style: str, *, color: bool) -> str:
     """``text`` in the colour of a status or style, where colours are wanted."""
     code = _CODES.get(style)
@@ -48,9 +66,16 @@ def paint(text: str, style: str, *, color: bool) -> str:
 def out(data: bytes | str) -> None:
     """Write to stdout, whole; a reader that has gone ends the output quietly and lets the exit status stand.
 
+    Text is for people: what would command a terminal is escaped wherever it goes. Bytes are for programs and exact,
+    except on a terminal, which nothing may command.
+
     Raises OutputFault where a full disk, or another failure of the system, keeps the output from being written.
     """
-    write(sys.stdout, data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
+    if isinstance(data, str):
+        data = harmless(data).encode("utf-8", "backslashreplace")
+    elif is_terminal(sys.stdout):
+        data = harmless(data.decode("utf-8", "backslashreplace")).encode()
+    write(sys.stdout, data)
 
 
 def flush_out() -> None:
@@ -61,7 +86,7 @@ def flush_out() -> None:
 def say(text: str) -> None:
     """Write a line for people to stderr; where it cannot be written, nobody is there to be told."""
     try:
-        write(sys.stderr, text.encode("utf-8", "backslashreplace") + b"\n")
+        write(sys.stderr, harmless(text).encode("utf-8", "backslashreplace") + b"\n")
     except OutputFault:
         return
 

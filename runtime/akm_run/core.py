@@ -35,12 +35,13 @@ from akm_run.events import (
 from akm_run.exports import Unresolved, resolve_exports
 from akm_run.frame import Frame, PlannedUnit, StepContext
 from akm_run.gating import Accepted, Blocked, judge_unit, ruling
-from akm_run.identity import attempt_id
+from akm_run.identity import attempt_id, judge_key
 from akm_run.opening import Ending, Opener, Round, RunFacts
 from akm_run.policy import Limits, can_loop, exceeded, units_left
 from akm_run.resolution import Producer
 from akm_run.routing import NoBranch, routers_of, select
 from akm_run.state import Spending, StepState, UnitState, reopen
+from akm_run.transitions import RUN
 from akm_schemas.json_types import Json
 from akm_schemas.plan import Plan, Step
 
@@ -83,19 +84,22 @@ class Core:
                 self._apply_settled(event)
             case StepLooped():
                 state = self.steps[event.step]
+                state.move("step.looped")
                 state.loop, state.feedback, self.frame = event.loop, event.feedback, None
             case StepRejected():
+                self.steps[event.step].move("step.rejected")
                 self.halt = "rejected"
             case OutputsUnresolved():
+                self.steps[event.step].move("outputs.unresolved")
                 self.halt = "unresolved"
             case RunSettled():
-                self.status = event.status
+                self.status = RUN.move(self.status, "run.settled", event.status)
             case RunResumed():
-                self.status, self.frame = "active", None
+                self.status, self.frame = RUN.move(self.status, "run.resumed", "active"), None
                 self._episode += 1
                 reopen(self.steps, event)
             case RunAbandoned():
-                self.status, self.frame = "failed", None
+                self.status, self.frame = RUN.move(self.status, "run.abandoned", "failed"), None
             case NoticeRaised():
                 return
 
@@ -103,8 +107,7 @@ class Core:
         """A driver begins: what was running under the one before is lost, and the run may go on."""
         self.halt, self.frame, self._finished_here = None, None, 0
         for state in self.units.values():
-            if state.status == "running":
-                state.status = "lost"
+            state.lose()
 
     def warm(self, key: str) -> None:
         """The wait before the retry of unit ``key`` is over."""
@@ -141,7 +144,8 @@ class Core:
 
     def _apply_settled(self, event: StepSettled) -> None:
         state = self.steps[event.step]
-        state.status, state.artifact, state.selected = event.status, event.artifact, event.selected
+        state.move("step.settled", event.status)
+        state.artifact, state.selected = event.artifact, event.selected
         self.frame = None
         if event.status in ("completed", "skipped"):
             self.cursor = event.step + 1
@@ -223,13 +227,17 @@ class Core:
         if text := exceeded(self.plan.budget, self.spent):
             return [] if frame.running else self._fail_by_budget(frame, text)
         room = min(room, units_left(self.plan.budget, self.spent))
-        return [self._started(frame, planned, cause) for planned, cause in frame.startable(room)]
+        starts = [self._started(frame, planned, cause) for planned, cause in frame.startable(room)]
+        return [event for start in starts for event in start]
 
-    def _started(self, frame: Frame, planned: PlannedUnit, cause: Cause, role: Role = "unit") -> UnitStarted:
+    def _started(self, frame: Frame, planned: PlannedUnit, cause: Cause, role: Role = "unit") -> list[Event]:
+        """The start of an attempt; one that was lost and reads something else now is closed first."""
         state = self.units.get(planned.key)
-        respawn = state is not None and state.status == "lost" and state.input_hash == planned.input_hash
+        lost = state is not None and state.status == "lost"
+        respawn = state is not None and lost and state.input_hash == planned.input_hash
         attempt = 1 if state is None else state.attempt + (not respawn)
-        return UnitStarted(
+        closed: list[Event] = [] if state is None or not lost or respawn else [_closed(frame.step, state)]
+        started = UnitStarted(
             step=frame.step.index,
             key=planned.key,
             unit_id=attempt_id(planned.key, attempt),
@@ -242,6 +250,7 @@ class Core:
             index=planned.index,
             of=len(frame.units),
         )
+        return [*closed, started]
 
     def _reused(self, frame: Frame, units: list[PlannedUnit], role: Role) -> list[Event]:
         """The units that another run has finished with the same input hash, none of which was ever started here."""
@@ -268,7 +277,7 @@ class Core:
                 return []
             if text := exceeded(self.plan.budget, self.spent):
                 return self._fail_by_budget(frame, text)
-            return [self._started(frame, planned, "again" if planned.key in self.units else "first", "judge")]
+            return self._started(frame, planned, "again" if planned.key in self.units else "first", "judge")
         match ruling(frame.judge):
             case Accepted():
                 return self._promote(frame, promoted)
@@ -276,9 +285,18 @@ class Core:
                 return self._fail(self._settled(frame, "blocked", reason, summary), "blocked")
             case rejected:
                 if self._loops_left(frame):
-                    return [StepLooped(frame.step.index, frame.loop + 1, rejected.feedback)]
+                    return self._loop(frame, rejected.feedback)
                 summary = clipped(f"rejected by the judge: {rejected.feedback}")
                 return [StepRejected(frame.step.index, summary, len(frame.units), frame.failed)]
+
+    def _loop(self, frame: Frame, feedback: str) -> list[Event]:
+        return [*self._closed(frame), StepLooped(frame.step.index, frame.loop + 1, feedback)]
+
+    def _closed(self, frame: Frame) -> list[Event]:
+        """The end of the round's attempts that were lost: nobody will start them again."""
+        keys = [*(planned.key for planned in frame.units), judge_key(frame.step.id, frame.loop)]
+        states = [state for key in keys if (state := self.units.get(key)) is not None]
+        return [_closed(frame.step, state) for state in states if state.status == "lost"]
 
     def _loops_left(self, frame: Frame) -> bool:
         gate = frame.step.gate
@@ -315,18 +333,7 @@ class Core:
         return StepSettled(frame.step.index, status, None, None, reason, clipped(summary), len(frame.units), failed)
 
     def _fail(self, settled: StepSettled, status: RunStatus = "failed") -> list[Event]:
-        lost = [state for state in self.units.values() if state.status == "lost"] if self.frame else []
-        closed: list[Event] = [
-            UnitFinished(
-                settled.step,
-                state.key,
-                state.unit_id,
-                None,
-                "aborted",
-                "its driver ended before the result was recorded",
-            )
-            for state in lost
-        ]
+        closed = [] if self.frame is None else self._closed(self.frame)
         return [*closed, settled, RunSettled(status)]
 
     def _fail_by_units(self, frame: Frame) -> list[Event]:
@@ -334,7 +341,7 @@ class Core:
         errors = first.errors or ((first.diagnostic or "",) if first.reason == "validation_error" else ())
         unit_owns_schema = frame.step.output is UNSET or frame.unit.output is not UNSET
         if errors and first.reason == "validation_error" and not unit_owns_schema and self._loops_left(frame):
-            return [StepLooped(frame.step.index, frame.loop + 1, errors_text(errors))]
+            return self._loop(frame, errors_text(errors))
         status: Literal["failed", "blocked"] = "blocked" if frame.blocked else "failed"
         settled = self._settled(frame, status, first.reason or "", first.diagnostic or first.reason or "")
         return self._fail(settled, status)
@@ -344,12 +351,17 @@ class Core:
 
     def _fail_reduction(self, frame: Frame, fault: Fault) -> list[Event]:
         if fault.reason == "validation_error" and self._loops_left(frame):
-            return [StepLooped(frame.step.index, frame.loop + 1, fault.summary)]
+            return self._loop(frame, fault.summary)
         return self._fail(self._settled(frame, "failed", fault.reason, fault.summary))
 
     def _counts(self, frame: Frame) -> str:
         done, failed = frame.tally(self.units)
         return f"{done} ok, {failed} failed, {len(frame.units) - done - failed} never run"
+
+
+def _closed(step: Step, state: UnitState) -> UnitFinished:
+    why = "its driver ended before the result was recorded"
+    return UnitFinished(step.index, state.key, state.unit_id, None, "aborted", why)
 
 
 def replay(plan: Plan, facts: RunFacts, journal: Iterable[Event], limits: Limits | None = None) -> Core:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from akm_run.console import escaped_json
 from akm_run.events import RunStatus, StepStatus
 from akm_run.journal import Journal
 from akm_run.plans import fault_of
 from akm_run.recovery import command_for, commands_down, exports
-from akm_run.rows import RunRow, StepRow, UnitRow
+from akm_run.rows import Notice, RunRow, StepRow, UnitRow
 from akm_schemas.json_types import Json, JsonObject
 
 
@@ -116,7 +117,7 @@ def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) ->
         tokens_used=tokens,
         notices=[
             NoticePart(step=notice.step, unit=notice.unit or UNSET, text=notice.text)
-            for notice in journal.notices(run.run_id)
+            for notice in standing_notices(journal, run.run_id)
         ],
         units=units,
         children=children or UNSET,
@@ -125,6 +126,18 @@ def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) ->
         created_at=run.created_at,
         updated_at=run.updated_at,
     )
+
+
+def standing_notices(journal: Journal, run_id: str) -> list[Notice]:
+    """The notices of a run, without the advice about children that have been brought on since."""
+    notices = journal.notices(run_id)
+    composing = {child.parent_unit for child in journal.children(run_id)}
+    if not composing or not notices:
+        return notices
+    rows = [row for row in journal.units(run_id) if row.key in composing]
+    done = {row.key for row in rows if row.status == "completed"}
+    past = {row.unit_id for row in rows if row.status == "failed" and row.key in done}
+    return [notice for notice in notices if notice.unit not in past]
 
 
 def step_part(row: StepRow) -> StepPart:
@@ -190,6 +203,6 @@ def commands_for(journal: Journal, run: RunRow) -> list[str]:
     return [] if first is None else sorted({first, f"akm-run {run.run_id}"}, reverse=True)
 
 
-def as_json(document: msgspec.Struct | JsonObject) -> bytes:
-    """Indented JSON text with a final newline."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+def as_json(document: msgspec.Struct | Json) -> bytes:
+    """Indented JSON text with a final newline, safe on a terminal too."""
+    return escaped_json(msgspec.json.format(msgspec.json.encode(document), indent=2)) + b"\n"

@@ -10,14 +10,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from akm_run.dispatch.contract import UnitContext, UnitRequest
 from akm_run.dispatch.outcome import UnitFault
 from akm_run.dispatch.spawn import decoded, encoded
 from akm_run.envfile import EnvFile, EnvFileError, read_env_file
+from akm_run.judge import VERDICT_SKELETON
 from akm_run.redaction import SHORTEST, Redactor, is_scrubbable
+from akm_run.shared_text import SharedTexts
 from akm_schemas.bounds import (
     CONTEXT_TOTAL_BYTES,
     CONTEXT_TOTAL_BYTES_WINDOWS,
@@ -37,6 +40,7 @@ CONTEXT_NAMES: Final = (
     *("AKM_RUN_ID", "AKM_STEP_ID", "AKM_UNIT_ID", "AKM_PARAMS"),
     *("AKM_ITEM", "AKM_ITEM_INDEX", "AKM_INPUTS", "AKM_TASK_INPUTS"),
 )
+_SHARED: Final = SharedTexts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,24 @@ def environment_of(
     variables.update(context)
     short = sorted(name for name, value in bound.items() if value and not is_scrubbable(value))
     notices = (_short_notice(short),) if short else ()
-    return Environment(variables, Redactor((*bound.values(), *secrets, *credentials)), notices)
+    return Environment(
+        variables, Redactor((*bound.values(), *secrets, *credentials, *concealed_values(request, outer))), notices
+    )
+
+
+def concealed_values(request: UnitRequest, ambient: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The values of bindings that are scrubbed from an answer though its unit does not get them: a judge's, whose
+    artifact was made with them. What cannot be read now could not be told either, and what every verdict is made of
+    (``true``, ``complete``) is no secret.
+    """
+    if not request.conceals:  # every unit that is no judge of one with bindings
+        return ()
+    outer = _Outer() if ambient is None else ambient
+    try:
+        variables, secrets = _bindings(replace(request, env=request.conceals), outer)
+    except UnitFault:
+        return ()
+    return tuple(value for value in (*variables.values(), *secrets) if value not in VERDICT_SKELETON)
 
 
 def context_variables(request: UnitRequest) -> dict[str, str]:
@@ -81,15 +102,15 @@ def context_variables(request: UnitRequest) -> dict[str, str]:
         "AKM_RUN_ID": request.run_id,
         "AKM_STEP_ID": request.step_id,
         "AKM_UNIT_ID": request.unit_id,
-        "AKM_PARAMS": canonical_text(context.params),
+        "AKM_PARAMS": _SHARED.of(context.params),
     }
     if context.item_index is not None:
         variables["AKM_ITEM"] = canonical_text(context.item)
         variables["AKM_ITEM_INDEX"] = str(context.item_index)
     if context.inputs is not None:
-        variables["AKM_INPUTS"] = canonical_text(context.inputs)
+        variables["AKM_INPUTS"] = _SHARED.of(context.inputs)
     if context.task_inputs is not None:
-        variables["AKM_TASK_INPUTS"] = canonical_text(context.task_inputs)
+        variables["AKM_TASK_INPUTS"] = _SHARED.of(context.task_inputs)
     return variables
 
 
@@ -127,9 +148,15 @@ def _bindings(request: UnitRequest, outer: Mapping[str, str]) -> tuple[dict[str,
 
 
 def _env_file(binding: EnvRefBinding, request: UnitRequest, outer: Mapping[str, str]) -> EnvFile:
+    path = request.bundle / binding.path
+    levels = binding.ref.rpartition("//")[2].count("/")  # env/ci lies one folder below the root of its bundle
+    if not _lies_in(path, path.parents[min(levels, len(path.parents) - 1)]):
+        raise UnitFault(
+            "spawn_failed", f"the env file {binding.path} is, or lies behind, a link that leads out of its bundle"
+        )
     try:
         return read_env_file(
-            request.bundle / binding.path,
+            path,
             binding.path,
             keys=binding.keys,
             secret_names=binding.secret_names,
@@ -137,6 +164,11 @@ def _env_file(binding: EnvRefBinding, request: UnitRequest, outer: Mapping[str, 
         )
     except EnvFileError as error:
         raise UnitFault("spawn_failed", str(error)) from None
+
+
+def _lies_in(path: Path, root: Path) -> bool:
+    """Whether ``path`` is below ``root`` with every link followed: a link may have come after the plan was frozen."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _require_limits(context: Mapping[str, str]) -> None:

@@ -21,6 +21,9 @@ _FORM: Final = (
 )
 
 
+VERDICT_SKELETON: Final = '{"complete": true} {"complete": false, "missing": [], "feedback": ""}'
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A judge's word. ``missing`` and ``feedback`` are what a rejected step is told; empty when it is complete."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -229,8 +229,13 @@ def read_params_file(text: bytes, declared: Mapping[str, JsonObject]) -> JsonObj
     return value
 
 
-def effective_params(plan: Plan, tokens: Sequence[str], params_file: bytes | None) -> JsonObject:
-    """All params of a new run: flags over the file over defaults; raises UsageFault before anything is created."""
+def effective_params(
+    plan: Plan, tokens: Sequence[str], params_file: bytes | None, taken: Container[str] = ()
+) -> JsonObject:
+    """All params of a new run: flags over the file over defaults; raises UsageFault before anything is created.
+
+    ``taken`` are flags that mean an option of the command, so that no param comes in through them.
+    """
     declared = plan.params
     given = {} if params_file is None else read_params_file(params_file, declared)
     for name, flag in collect_flags(tokens, declared).items():
@@ -239,6 +244,12 @@ def effective_params(plan: Plan, tokens: Sequence[str], params_file: bytes | Non
     for reference in missing_params(plan, given):
         raise UsageFault(
             f'param "{reference.name}" is missing: {reference.text} needs it, and it has no default',
-            f"give --{reference.name} ({described(declared.get(reference.name, {}))})",
+            _how_to_give(reference.name, declared.get(reference.name, {}), taken),
         )
     return given
+
+
+def _how_to_give(name: str, schema: JsonObject, taken: Container[str]) -> str:
+    if f"--{name}" not in taken:
+        return f"give --{name} ({described(schema)})"
+    return f'give it in --params-file ({described(schema)}): "--{name}" is an option of akm-run'

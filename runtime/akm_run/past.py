@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from akm_run.artifacts import Fault
-from akm_run.core import Core, replay
-from akm_run.facts import facts_of
+from akm_run.core import Core
+from akm_run.facts import core_of
 from akm_run.faults import UsageFault
 from akm_run.frame import PlannedUnit
 from akm_run.identity import StepInputs
@@ -38,7 +38,7 @@ class Past:
             plan = decode(journal.plan_bytes(run.run_id), run.run_id)
         except UsageFault:
             return cls(journal, run, reusable, None)  # of another version: what it finished can be reused all the same
-        return cls(journal, run, reusable, replay(plan, facts_of(journal, run), journal.entries(run.run_id)))
+        return cls(journal, run, reusable, core_of(journal, run, plan))
 
     def value(self, unit_id: str) -> Json:
         """What a completed unit gave."""

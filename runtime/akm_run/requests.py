@@ -102,6 +102,7 @@ def judge_request(frame: Frame, started: UnitStarted, around: Surroundings) -> U
         workspace=around.workspace,
         bundle=around.bundle,
         log=around.log_of(started.unit_id),
+        conceals=() if frame.step.unit is UNSET else tuple(frame.step.unit.env),
     )
 
 

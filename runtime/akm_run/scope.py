@@ -102,5 +102,7 @@ def _read_index(index: Path) -> list[str]:
 def _write_index(index: Path, paths: list[str]) -> None:
     index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = index.with_name(f"{index.name}.{os.getpid()}")
-    fresh.write_text(json.dumps(sorted(paths)), encoding="ascii")  # escapes keep names that are no UTF-8
+    text = json.dumps(sorted(paths))  # escapes keep names that are no UTF-8
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
     fresh.replace(index)

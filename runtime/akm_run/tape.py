@@ -17,8 +17,9 @@ from typing import Protocol
 import msgspec
 
 from akm_run.dispatch.contract import Cancel, Dispatcher, UnitRequest, UnitResult
-from akm_run.faults import CommandFault, UsageFault
+from akm_run.faults import CommandFault, OutputFault, UsageFault
 from akm_run.parts import Part, first_difference
+from akm_run.private_file import append_private
 from akm_run.values import as_journaled
 from akm_schemas.json_types import Json
 
@@ -67,18 +68,23 @@ class ReplayMiss(CommandFault):
 class Tape(Protocol):
     """Stands between the driver and the engines."""
 
+    @property
+    def fault(self) -> OutputFault | None:
+        """Why answers were lost to the tape; the run goes on without it."""
+
     def around(self, asked: Asked, dispatcher: Dispatcher) -> Dispatcher:
         """What performs the attempt instead of ``dispatcher``."""
 
 
 class Recorder:
-    """Appends every answer to a file as it comes. Raises UsageFault when the file cannot be written."""
+    """Appends every answer to a file as it comes. Raises UsageFault when the file cannot be opened."""
 
     def __init__(self, path: Path) -> None:
+        self.fault: OutputFault | None = None
         self._lock = threading.Lock()
         self._path = path
         try:
-            self._file = path.open("ab", buffering=0)
+            self._file = append_private(path)
         except OSError as error:
             raise UsageFault(f'cannot write --record "{path}": {error.strerror}') from error
 
@@ -105,12 +111,20 @@ class Recorder:
         )
         parts = [RecordedPart(part.name, part.sha256) for part in asked.parts]
         line = Recording(unit=asked.unit_id, input_hash=asked.input_hash, parts=parts, answer=answer)
+        rest = memoryview(msgspec.json.encode(line) + b"\n")
         with self._lock:
-            self._file.write(msgspec.json.encode(line) + b"\n")
+            try:
+                while self.fault is None and rest:  # the last bytes of a disk take less than they were given
+                    rest = rest[self._file.write(rest) :]
+            except OSError as error:
+                help = "the run is not affected, and its recording is not whole"
+                self.fault = OutputFault(f'cannot write --record "{self._path}": {error.strerror}', help)
 
 
 class Replayer:
     """Answers from the recordings in a file; engines are never asked. Raises UsageFault for a file that is none."""
+
+    fault: OutputFault | None = None  # nothing is written
 
     def __init__(self, path: Path) -> None:
         self._path = path

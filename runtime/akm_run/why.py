@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from akm_run.artifacts import Fault, Promoted
-from akm_run.core import Core, replay
-from akm_run.facts import facts_of
+from akm_run.core import Core
+from akm_run.facts import core_of
 from akm_run.faults import UsageFault
 from akm_run.gating import judge_unit
 from akm_run.journal import Journal
 from akm_run.opening import Round
 from akm_run.parts import Part, first_difference, judge_parts, target_differences, unit_parts
 from akm_run.plans import decode
+from akm_run.rounds import RoundPart, Rounds
 from akm_run.rows import RunRow, UnitRow
 from akm_run.suggest import nearest
 from akm_schemas.hashing import json_hash
-from akm_schemas.json_types import Json
 from akm_schemas.plan import Plan, Step
 
 _KEY = re.compile(r"(?P<key>(?P<step>[^:]+):(?P<name>[^~]+)(?:~l(?P<loop>[0-9]{1,4}))?)(?P<attempt>~r[0-9]+)?")
@@ -36,7 +36,10 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The document of ``why``. ``differs`` names the first part that differs from the run ``compared_with``."""
+    """The document of ``why``. ``differs`` names the first part that differs from the run ``compared_with``.
+
+    ``rounds`` are those of the unit's step, where it has a gate.
+    """
 
     run_id: str
     unit: str
@@ -45,6 +48,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     compared_with: str | UnsetType = UNSET
     differs: str | UnsetType = UNSET
     parts: list[PartRow]
+    rounds: list[RoundPart] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class Known:
     parts: tuple[Part, ...] = ()
     input_hash: str | None = None
     why_not: str | None = None
+    rounds: tuple[RoundPart, ...] = ()
 
 
 def explain(journal: Journal, run: RunRow, unit_id: str, against: RunRow | None) -> Why:
@@ -89,18 +94,27 @@ def _known_there(journal: Journal, other: RunRow, match: re.Match[str]) -> Known
 
 
 def _known(journal: Journal, run: RunRow, plan: Plan, step: Step, match: re.Match[str]) -> Known:
-    core = replay(plan, facts_of(journal, run), journal.entries(run.run_id))
+    core = core_of(journal, run, plan)
     loop = int(match["loop"] or 1)
-    state = core.steps[step.index]
+    rounds = Rounds(journal, run, step, journal.steps(run.run_id)[step.index], journal.units(run.run_id))
+    return replace(_opened(core, rounds, match, loop), rounds=tuple(rounds.parts()))
+
+
+def _opened(core: Core, rounds: Rounds, match: re.Match[str], loop: int) -> Known:
+    """The parts of a unit's or a judge call's hash in round ``loop``."""
+    step, state = rounds.step, core.steps[rounds.step.index]
     if core.cursor < step.index and state.status == "pending":
         return Known(step, why_not=f'step "{step.id}" has not been reached, so what it reads is not known yet')
     if match["name"] == "gate":
-        return _judge_known(core, step, loop)
+        return _judge_known(core, rounds, loop)
     if step.unit is UNSET:
         return Known(step)
-    if loop not in (1, state.loop):
+    if loop > state.loop:
+        return Known(step)
+    feedback = rounds.feedback(loop)
+    if loop > 1 and feedback is None:
         return Known(step, why_not=f"the feedback of round {loop} is not kept")
-    opened = core.opener.open(step, Round(loop, state.feedback if loop > 1 else None))
+    opened = core.opener.open(step, Round(loop, feedback))
     if isinstance(opened, Fault):
         return Known(step, why_not=opened.summary)
     unit = next((unit for unit in opened.frame.units if unit.key == match["key"]), None)
@@ -109,14 +123,17 @@ def _known(journal: Journal, run: RunRow, plan: Plan, step: Step, match: re.Matc
     return Known(step, tuple(unit_parts(opened.frame.shared, core.facts.params, unit)), unit.input_hash)
 
 
-def _judge_known(core: Core, step: Step, loop: int) -> Known:
-    state = core.steps[step.index]
-    if step.gate is UNSET:
+def _judge_known(core: Core, rounds: Rounds, loop: int) -> Known:
+    step, state = rounds.step, core.steps[rounds.step.index]
+    if step.gate is UNSET or loop > state.loop:
         return Known(step)
-    if loop != state.loop:
-        return Known(step, why_not=f"the artifact of round {loop} is not kept")
-    artifact: Json = state.artifact
-    if step.route is not UNSET or state.status != "completed":
+    artifact = state.artifact
+    if loop < state.loop or (step.route is UNSET and state.status != "completed" and rounds.calls(loop)):
+        found = rounds.artifact(core.opener, loop)
+        if isinstance(found, Fault):
+            return Known(step, why_not=found.summary)
+        artifact = found
+    elif step.route is not UNSET or state.status != "completed":
         core.next(0)  # opens the step and reduces what is journaled; without room nothing can start
         if core.frame is None or core.frame.step is not step or not isinstance(core.frame.reduction, Promoted):
             return Known(step, why_not="the step has promoted nothing to judge")
@@ -146,6 +163,7 @@ def _document(
         compared_with=UNSET if other is None else other.run_id,
         differs=differs or UNSET,
         parts=_part_rows(mine.parts, theirs),
+        rounds=list(mine.rounds) or UNSET,
     )
 
 

@@ -40,7 +40,12 @@ class PlanMaker:
     def ask(self, retry: JsonDict | None = None, on_error: str = "fail", llm: bool = False, **more: Any) -> JsonDict:
         """A unit of a command agent that echoes its prompt, or of an llm engine."""
         width, key = more.pop("width", None), more.pop("api_key", None)
-        target = self._command(llm) | ({} if width is None else {"concurrency": width})
+        target = self._command(llm)
+        if width is not None:
+            target |= {"concurrency": width}
+            if not llm:  # of agents only this platform has a width, that of the llm engine behind it
+                behind = self._command(llm=True)["engine"]
+                target["engine"] |= {"platform": "opencode-sdk", "llmEngine": behind}
         if key is not None:
             target["engine"]["apiKey"] = key
         return self._unit(target, retry, on_error, more)
@@ -49,7 +54,8 @@ class PlanMaker:
         engine: JsonDict = {"kind": "agent", "name": "tool", "platform": "command", "bin": "cat"}
         if llm:
             engine = {"kind": "llm", "name": "model", "endpoint": "http://127.0.0.1:9/v1/chat/completions"}
-        return {"kind": "command", "template": "none", "engine": engine, "inputBindings": []}
+        target = {"kind": "command", "template": "none", "engine": engine, "inputBindings": []}
+        return target | ({"model": "m", "concurrency": 1} if llm else {})
 
     def child(self, data: bytes, bindings: Iterable[JsonDict] = (), **more: Any) -> JsonDict:
         """A unit that composes the plan in ``data``."""

@@ -46,7 +46,10 @@ def test_exports_and_params_go_through(run_program: Run, tmp_path: Path, plans: 
         params={"tag": {"type": "string"}, "level": {"type": "string", "default": "low"}, "n": {"type": "integer"}},
         outputs={"seen": "steps.show.output"},
     )
-    bindings = [plans.binding("tag", "steps.a.output"), {"kind": "literal", "name": "n", "value": 5}]
+    bindings = [
+        plans.binding("tag", "steps.a.output", {"type": "string"}),
+        {"kind": "literal", "name": "n", "value": 5},
+    ]
     data = plans.data(
         plans.step("a", shell(plans, "printf text")),
         plans.step("kid", plans.child(leaf, bindings)),
@@ -70,29 +73,34 @@ def test_exports_and_params_go_through(run_program: Run, tmp_path: Path, plans: 
     assert child in run_program("akm-run", "list", "--children").stdout
 
 
-@pytest.mark.parametrize(
-    ("bindings", "says"),
-    [
-        ([{"kind": "literal", "name": "tag", "value": "long"}], 'binding "tag" to a param of workflows/kid'),
-        ([], 'param "tag" of workflows/kid: is not bound'),
-    ],
-)
-def test_bindings_are_checked_before_anything_is_published(
-    run_program: Run, tmp_path: Path, plans: PlanMaker, bindings: list[dict[str, Any]], says: str
+def test_a_bound_value_is_checked_before_anything_is_published(
+    run_program: Run, tmp_path: Path, plans: PlanMaker
 ) -> None:
-    leaf = plans.data(
-        plans.step("a", shell(plans, ": > ran"), inputs=["params.tag"]),
-        params={"tag": {"type": "string", "maxLength": 3}},
-    )
-    (tmp_path / "plan.json").write_bytes(plans.data(plans.step("kid", plans.child(leaf, bindings))))
+    tag = {"type": "string", "maxLength": 3}
+    leaf = plans.data(plans.step("a", shell(plans, ": > ran"), inputs=["params.tag"]), params={"tag": tag})
+    kid = plans.child(leaf, [plans.binding("tag", "steps.long.output", tag)])
+    long = plans.step("long", shell(plans, "printf long"))
+    (tmp_path / "plan.json").write_bytes(plans.data(long, plans.step("kid", kid)))
     done = document(run_program("akm-run", "plan.json", "--json", expect=1))
-    assert (done["status"], done["steps"][0]["failureReason"], done["unitsDispatched"]) == (
+    assert (done["status"], done["steps"][1]["failureReason"], done["unitsDispatched"]) == (
         "failed",
         "validation_error",
-        0,
+        1,
     )
-    assert says in done["steps"][0]["summary"]
+    assert 'binding "tag" from steps.long.output: the value: has 4 characters' in done["steps"][1]["summary"]
     assert "children" not in done and not (tmp_path / "ran").exists()
+
+
+def test_an_unbound_param_that_the_child_reads_is_refused_with_the_plan(
+    run_program: Run, tmp_path: Path, plans: PlanMaker
+) -> None:
+    leaf = plans.data(
+        plans.step("a", shell(plans, ": > ran"), inputs=["params.tag"]), params={"tag": {"type": "string"}}
+    )
+    (tmp_path / "plan.json").write_bytes(plans.data(plans.step("kid", plans.child(leaf))))
+    told = run_program("akm-run", "plan.json", "--json", expect=2)
+    assert 'steps[0].unit.target.inputBindings: the child\'s param "tag" is not bound' in told.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("depth", [1, 3, 8])
@@ -120,6 +128,10 @@ def test_the_commands_for_a_failed_descendant_work_as_told(
     for command in failed["commands"]:
         done = run_program(*shlex.split(command))
     assert "completed" in done.stdout
+    told_now = document(run_program("akm-run", "status", failed["runId"], "--json"))["notices"]
+    assert not [notice for notice in told_now if "to go on" in notice["text"]], (
+        "advice that was followed is not repeated"
+    )
     levels = "".join(f"{level}\n" for level in range(1, depth + 1))
     assert (tmp_path / "n.txt").read_text() == levels + "leaf\n"
     assert set((tmp_path / "leaf.id").read_text().split()) == {leaf_id}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from akm_run.dispatch.contract import UnitContext, UnitRequest
+from akm_run.environment import concealed_values, environment_of
 from akm_run.judge import Unreadable, Verdict, judge_prompt, read_verdict
+from akm_schemas.plan import EnvRefBinding, ExecTarget, PassThroughBinding
 
 RUBRIC = "- It names {{ every }} file.\n  - And $HOME is left  alone.\n"
 
@@ -69,3 +73,23 @@ def test_unreadable_answers(text: str, why: str) -> None:
     answer = read_verdict(text)
     assert isinstance(answer, Unreadable)
     assert why in answer.why
+
+
+def test_what_a_judge_must_not_say_and_what_it_must_be_able_to(tmp_path: Path) -> None:
+    (tmp_path / "x.env").write_text("TOKEN=canary-1234\nDEBUG=true\nMODE=missing\n")
+    bindings = (
+        EnvRefBinding(ref="env/x", path="x.env", keys=["DEBUG", "MODE", "TOKEN"], secret_names=[]),
+        PassThroughBinding(name="SURELY_NOT_SET"),
+    )
+    target = ExecTarget(command=["true"], pass_env=[], content_hash="", input_bindings=[])
+    request = UnitRequest(
+        "r", "a", "a:gate~l1", 1, target, "", (), None, None, UnitContext({}), tmp_path, tmp_path, conceals=bindings
+    )
+    assert concealed_values(request, {}) == ("canary-1234",)
+    environment = environment_of(request, ambient={})
+    assert "TOKEN" not in environment.variables
+    assert environment.redactor.text('{"complete": true, "missing": "canary-1234"}') == (
+        '{"complete": true, "missing": "[redacted]"}'
+    )
+    (tmp_path / "x.env").unlink()
+    assert concealed_values(request, {}) == ()

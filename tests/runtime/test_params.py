@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from akm_run.params import effective_params
 from akm_run.secrets_warning import secret_warnings
 
 if TYPE_CHECKING:
+    from tests.conftest import Run
     from tests.runtime.conftest import PlanMaker
 
 
@@ -168,6 +170,17 @@ def test_a_param_that_a_reference_needs_is_asked_for(plans: PlanMaker, where: st
     with pytest.raises(UsageFault, match=r'param "x" is missing: params\.x'):
         effective_params(plan, [], None)
     assert effective_params(plan, ["--x", "v"], None) == {"x": "v"}
+
+
+def test_a_param_that_an_option_hides_is_asked_for_in_the_file(
+    run_program: Run, tmp_path: Path, plans: PlanMaker
+) -> None:
+    data = plans.data(plans.step("m", inputs=["params.timeout"]), params={"timeout": {"type": "integer"}})
+    (tmp_path / "plan.json").write_bytes(data)
+    stderr = run_program("akm-run", "plan.json", expect=2).stderr
+    assert 'give it in --params-file (integer): "--timeout" is an option of akm-run' in stderr
+    (tmp_path / "params.json").write_text('{"timeout": 3}')
+    run_program("akm-run", "plan.json", "--params-file", "params.json")
 
 
 @pytest.mark.parametrize(

@@ -141,3 +141,17 @@ def test_units_are_born_without_blocked_signals(tmp_path: Path, plans: PlanMaker
         pytest.skip("needs /proc")
     done = json.loads(run_program("akm-run", "plan.json", "--json").stdout)
     assert done["steps"][0]["output"].split() == ["SigBlk:", "0000000000000000"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_libraries_are_imported(tmp_path: Path, number: signal.Signals) -> None:
+    """Before any command knows of it; ``-X importtime`` tells the moment."""
+    argv = [sys.executable, "-X", "importtime", "-m", "akm_run", "list"]
+    started = subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stderr is not None
+    seen = next((line for line in started.stderr if "click" in line), None)
+    started.send_signal(number)
+    out, rest = started.communicate(timeout=60)
+    assert seen is not None
+    assert (started.returncode, out) == (130, "")
+    assert "Traceback" not in rest

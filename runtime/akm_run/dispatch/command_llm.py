@@ -13,6 +13,7 @@ from akm_run.dispatch.llm_completion import Completion, NoCompletion, read_compl
 from akm_run.dispatch.llm_credential import CredentialFault, credential_of
 from akm_run.dispatch.llm_request import chat_body
 from akm_run.dispatch.outcome import failed
+from akm_run.environment import concealed_values
 from akm_run.redaction import Redactor
 from akm_schemas.bounds import STDOUT_BYTES
 from akm_schemas.plan import CommandTarget, LlmEngine
@@ -41,7 +42,7 @@ def perform(request: UnitRequest, cancel: Cancel) -> UnitResult:
     from akm_run.dispatch.llm_exchange import Ask, Broken, exchange
 
     headers = {} if credential is None else {"Authorization": f"Bearer {credential.value}"}
-    redactor = Redactor([] if credential is None else [credential.value])
+    redactor = Redactor([*concealed_values(request), *([] if credential is None else [credential.value])])
     outcome = exchange(Ask(engine.endpoint, chat_body(request, target), headers, request.timeout_s), cancel)
     if isinstance(outcome, Broken):
         result = failed(outcome.reason, redactor.text(outcome.message))

@@ -31,6 +31,7 @@ class UnitRequest:
 
     ``workspace`` is the absolute directory that units start in; ``bundle`` the directory that env files are relative to.
     ``commit`` is the git commit recorded when the run was published, for isolated units; ``None`` is HEAD.
+    ``conceals`` are bindings that the unit does not get and whose values are scrubbed all the same.
     ``log`` is told what the unit's process prints while it runs, redacted, and may raise OSError; ``None``: nobody is.
     """
 
@@ -49,6 +50,7 @@ class UnitRequest:
     isolation: Literal["none", "worktree"] = "none"
     commit: str | None = None
     log: Callable[[str], None] | None = None
+    conceals: tuple[Binding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def perform_process(request: UnitRequest, cancel: Cancel, invocation: Invocation
             result = _run(request, cancel, invocation, environment, base)
     except UnitFault as fault:
         result = failed(fault.reason, fault.message)
-    return replace(result, notices=(*notices, *result.notices))
+    return replace(result, notices=(*notices, *result.notices)) if notices else result
 
 
 def resolve_cwd(base: Path, cwd: str | None, *, contained: bool = True) -> str:
