@@ -1,0 +1,1 @@
+"""Speed as ratios; see ``docs/benchmarks.md``."""
