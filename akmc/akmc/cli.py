@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     alone for longer, and nothing is taken apart that the system frees anyway (mypy ends in the same way); nothing in
     ``akmc`` registers an exit handler.
     """
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(500_000, 20, 20)
     leave(run(arguments))
 
 

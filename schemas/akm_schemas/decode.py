@@ -12,7 +12,7 @@ from typing import Final, cast
 import msgspec
 
 from akm_schemas.bounds import CHILD_BYTES, COMPOSITION_DEPTH, KIB, PLAN_BYTES, STEPS
-from akm_schemas.canonical import canonical_bytes, pretty_bytes
+from akm_schemas.canonical import Writer, canonical_bytes, pretty_bytes, writer_of
 from akm_schemas.json_paths import dotted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.json_values import a_type, json_equal
@@ -49,11 +49,12 @@ def decode_plan(data: bytes) -> Plan:
     except JsonFault as fault:
         raise PlanError("malformed", fault.path or "", _json_message(fault)) from None
     plan_object = check_version(value)
-    check_integrity(plan_object)
+    write = writer_of(plan_object)
+    check_integrity(plan_object, write)
     plan = _converted(plan_object)
     _check_form(plan, plan_object)
-    size = _check_text(data, plan_object)
-    check_sizes(plan_object, size)
+    size = _check_text(data, plan_object, write)
+    check_sizes(plan_object, size, write)
     check_plan(plan)
     return plan
 
@@ -151,12 +152,12 @@ def _first_difference(one: Json, other: Json, path: PlanPath) -> PlanPath:
     return path
 
 
-def _check_text(data: bytes, value: JsonObject) -> int:
+def _check_text(data: bytes, value: JsonObject, write: Writer) -> int:
     """A flipped byte that leaves every value as it was (a blank, the case of an escape) is still a changed file.
 
     Returns the size of the canonical text in bytes.
     """
-    canonical = canonical_bytes(value) + b"\n"
+    canonical = write(value) + b"\n"
     size = len(canonical) - 1
     if data == canonical:
         return size

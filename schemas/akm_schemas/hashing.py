@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from akm_schemas.canonical import canonical_bytes
+from akm_schemas.canonical import Writer, canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
 
 _TARGET_KEYS: dict[str, tuple[str, ...]] = {
@@ -25,9 +25,9 @@ def sha256_hex(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def json_hash(value: Json) -> str:
-    """SHA-256 hex over the canonical JSON of ``value``."""
-    return sha256_hex(canonical_bytes(value))
+def json_hash(value: Json, write: Writer = canonical_bytes) -> str:
+    """SHA-256 hex over the canonical JSON of ``value``, which ``write`` gives (``writer_of`` a value that holds it)."""
+    return sha256_hex(write(value))
 
 
 def target_preimage(target: JsonObject, *, env: Json = None, instructions: str | None = None) -> JsonObject:
@@ -54,11 +54,13 @@ def target_preimage(target: JsonObject, *, env: Json = None, instructions: str |
     return preimage
 
 
-def target_hash(target: JsonObject, *, env: Json = None, instructions: str | None = None) -> str:
+def target_hash(
+    target: JsonObject, *, env: Json = None, instructions: str | None = None, write: Writer = canonical_bytes
+) -> str:
     """``contentHash`` of a target: SHA-256 over ``akm.target.<kind>\\0v1\\0`` and the canonical JSON of its preimage."""
     preimage = target_preimage(target, env=env, instructions=instructions)
     prefix = f"akm.target.{target['kind']}\0v1\0".encode()
-    return sha256_hex(prefix + canonical_bytes(preimage))
+    return sha256_hex(prefix + write(preimage))
 
 
 def _stub(target: Json) -> Json:
@@ -83,11 +85,11 @@ def content_preimage(plan: JsonObject) -> JsonObject:
     return {**kept, "steps": steps}
 
 
-def content_hash(plan: JsonObject) -> str:
+def content_hash(plan: JsonObject, write: Writer = canonical_bytes) -> str:
     """``contentHash``: equal for plans that behave alike."""
-    return json_hash(content_preimage(plan))
+    return json_hash(content_preimage(plan), write)
 
 
-def plan_hash(plan: JsonObject) -> str:
+def plan_hash(plan: JsonObject, write: Writer = canonical_bytes) -> str:
     """``planHash``: SHA-256 over the canonical JSON of the plan without ``planHash``."""
-    return json_hash({key: value for key, value in plan.items() if key != "planHash"})
+    return json_hash({key: value for key, value in plan.items() if key != "planHash"}, write)

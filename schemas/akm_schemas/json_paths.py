@@ -27,6 +27,8 @@ def dotted(parts: Sequence[str | int]) -> str:
 
 def quoted(name: str) -> str:
     """A name of the user's in double quotes: clipped to 60 characters, unprintable characters escaped."""
+    if len(name) <= _NAME_CHARS and _PLAIN_NAME.fullmatch(name):  # most names, and messages are made ahead of need
+        return f'"{name}"'
     clipped = name if len(name) <= _NAME_CHARS else name[: _NAME_CHARS - 3] + "..."
     escaped = clipped.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in escaped) + '"'

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from akm_schemas.bounds import COMPOSITION_DEPTH, STEPS
-from akm_schemas.canonical import CanonicalError
+from akm_schemas.canonical import CanonicalError, Writer, canonical_bytes
 from akm_schemas.hashing import content_hash, plan_hash, target_hash
 from akm_schemas.json_paths import quoted
 from akm_schemas.json_types import Json, JsonObject
@@ -26,14 +26,14 @@ def check_version(plan: Json) -> JsonObject:
     return _versioned(plan, ())
 
 
-def check_integrity(plan: JsonObject) -> None:
+def check_integrity(plan: JsonObject, write: Writer = canonical_bytes) -> None:
     """Re-derive every hash of ``plan`` and of the plans embedded in it; raises PlanError for the first mismatch.
 
     What cannot be hashed because its shape is broken is ``malformed`` in a plan whose planHash fits, and an
     ``integrity`` error in one that was changed after it was sealed.
     """
     try:
-        _check_plan(plan, (), 0)
+        _check_plan(plan, (), 0, write)
     except PlanError as error:
         if error.kind == "malformed" and _is_changed(plan):
             raise PlanError("integrity", error.path, f"changed after it was compiled: {error.message}") from None
@@ -63,7 +63,7 @@ def _versioned(plan: Json, path: PlanPath) -> JsonObject:
     raise plan_error("version", (*path, "irVersion"), message)
 
 
-def _check_plan(plan: JsonObject, path: PlanPath, depth: int) -> None:
+def _check_plan(plan: JsonObject, path: PlanPath, depth: int, write: Writer) -> None:
     if depth > COMPOSITION_DEPTH.high:
         raise plan_error("bounds", path, f"plans are embedded deeper than {COMPOSITION_DEPTH.high} levels")
     steps = plan.get("steps")
@@ -75,30 +75,30 @@ def _check_plan(plan: JsonObject, path: PlanPath, depth: int) -> None:
         place = (*path, "steps", index)
         if not isinstance(step, dict):
             raise plan_error("malformed", place, f"expected a step, found {a_type(json_type(step))}")
-        _check_step(step, place, depth)
-    _compare(plan, "contentHash", content_hash(plan), path, _CONTENT)
-    _compare(plan, "planHash", plan_hash(plan), path, _PROVENANCE)
+        _check_step(step, place, depth, write)
+    _compare(plan, "contentHash", content_hash(plan, write), path, _CONTENT)
+    _compare(plan, "planHash", plan_hash(plan, write), path, _PROVENANCE)
 
 
 _CONTENT: Final = "a param, the budget, an output, a part of a step beside its target, or the hash itself"
 _PROVENANCE: Final = "the provenance, the instructions of a step, or the hash itself"
 
 
-def _check_step(step: JsonObject, path: PlanPath, depth: int) -> None:
+def _check_step(step: JsonObject, path: PlanPath, depth: int, write: Writer) -> None:
     if "unit" in step:
         unit = _object(step, "unit", path)
         place = (*path, "unit")
         instructions = unit.get("instructions")
         if not isinstance(instructions, str):
             raise plan_error("malformed", (*place, "instructions"), _expected("text", unit, "instructions"))
-        _check_target(unit, "target", place, depth, env=unit.get("env"), instructions=instructions)
+        _check_target(unit, "target", place, depth, write, env=unit.get("env"), instructions=instructions)
     if "gate" in step:
         gate = _object(step, "gate", path)
-        _check_target(gate, "judge", (*path, "gate"), depth, env=None, instructions=None)
+        _check_target(gate, "judge", (*path, "gate"), depth, write, env=None, instructions=None)
 
 
 def _check_target(
-    holder: JsonObject, key: str, path: PlanPath, depth: int, *, env: Json, instructions: str | None
+    holder: JsonObject, key: str, path: PlanPath, depth: int, write: Writer, *, env: Json, instructions: str | None
 ) -> None:
     target = _object(holder, key, path)
     place = (*path, key)
@@ -108,12 +108,12 @@ def _check_target(
         raise plan_error("malformed", (*place, "kind"), f"expected one of {', '.join(_TARGET_KINDS)}; {shown}")
     if kind == "child-workflow":
         child = _versioned(target.get("frozenPlan"), (*place, "frozenPlan"))
-        _check_plan(child, (*place, "frozenPlan"), depth + 1)
+        _check_plan(child, (*place, "frozenPlan"), depth + 1, write)
         if target.get("planHash") != child["planHash"]:
             message = f"its planHash {_clipped(target.get('planHash'))} is not that of the plan embedded in it"
             raise plan_error("integrity", place, message)
     try:
-        derived = target_hash(target, env=env, instructions=instructions)
+        derived = target_hash(target, env=env, instructions=instructions, write=write)
     except (KeyError, ValueError) as error:  # a script without bytesBase64, or with text that is no Base64
         message = "its bytes are missing or are no Base64"
         raise plan_error("malformed", (*place, "bytesBase64"), message) from error

@@ -9,7 +9,7 @@ from typing import Final
 
 from akm_schemas.bounds import PARAM_NAME
 from akm_schemas.json_paths import quoted
-from akm_schemas.plan import ChildTarget, Map, Plan, ReferenceInput, Route, Unit
+from akm_schemas.plan import ChildTarget, Map, Plan, ReferenceInput, Route, Step, Unit
 from akm_schemas.plan_error import PlanPath, plan_error
 from akm_schemas.references import Reference
 
@@ -89,15 +89,19 @@ class Scope:
 def references_of(plan: Plan) -> Iterator[Reference]:
     """Every reference of ``plan`` but those of its outputs; embedded plans have a scope of their own."""
     for step in plan.steps:
-        yield from step.inputs
-        if isinstance(step.map, Map):
-            yield step.map.over
-        if isinstance(step.route, Route):
-            yield step.route.input
-        if isinstance(step.unit, Unit):
-            for binding in step.unit.target.input_bindings:
-                if isinstance(binding, ReferenceInput):
-                    yield binding.from_
+        yield from step_references(step)
+
+
+def step_references(step: Step) -> Iterator[Reference]:
+    """Every reference that ``step`` reads: inputs, items, the route's input, bindings of its unit, in that order."""
+    yield from step.inputs
+    if isinstance(step.map, Map):
+        yield step.map.over
+    if isinstance(step.route, Route):
+        yield step.route.input
+    if isinstance(step.unit, Unit):
+        bindings = step.unit.target.input_bindings
+        yield from (binding.from_ for binding in bindings if isinstance(binding, ReferenceInput))
 
 
 def _check_form(reference: Reference, path: PlanPath) -> None:

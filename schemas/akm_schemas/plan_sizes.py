@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from akm_schemas.bounds import CHILD_BYTES, COMPOSITION_DEPTH, PLAN_BYTES
-from akm_schemas.canonical import canonical_bytes
+from akm_schemas.canonical import Writer, canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan_error import PlanPath, plan_error
 
 
-def own_size(plan: JsonObject) -> int:
+def own_size(plan: JsonObject, write: Writer = canonical_bytes) -> int:
     """Bytes of the plan's canonical JSON without the plans embedded in it (their ``frozenPlan`` members left out)."""
-    return len(canonical_bytes(_without_children(plan)))
+    return len(write(_without_children(plan)))
 
 
 def embedded_plans(plan: JsonObject, path: PlanPath = ()) -> list[tuple[PlanPath, JsonObject]]:
@@ -30,13 +30,13 @@ def embedded_size(plan: JsonObject) -> int:
     return sum(own_size(child) for _, child in embedded_plans(plan))
 
 
-def check_sizes(plan: JsonObject, whole: int) -> None:
+def check_sizes(plan: JsonObject, whole: int, write: Writer = canonical_bytes) -> None:
     """Hold a root plan to PLAN_BYTES, CHILD_BYTES and COMPOSITION_DEPTH; raises PlanError (``bounds``).
 
-    ``whole`` is the size of its canonical JSON with everything that it embeds, in bytes.
+    ``whole`` is the size of its canonical JSON with everything that it embeds, in bytes, as ``write`` writes it.
     """
     children = embedded_plans(plan)
-    size = own_size(plan) if children else whole
+    size = own_size(plan, write) if children else whole
     if size > PLAN_BYTES.high:
         message = f"the plan has {size} bytes of its own, at most {PLAN_BYTES.high} are allowed: split the workflow"
         raise plan_error("bounds", (), message)
@@ -44,7 +44,7 @@ def check_sizes(plan: JsonObject, whole: int) -> None:
     for path, child in children:
         if path.count("frozenPlan") > COMPOSITION_DEPTH.high:
             raise plan_error("bounds", path, f"plans are embedded deeper than {COMPOSITION_DEPTH.high} levels")
-        total += own_size(child)
+        total += own_size(child, write)
         if total > CHILD_BYTES.high:
             message = f"the embedded plans up to here have {total} bytes, at most {CHILD_BYTES.high} are allowed"
             raise plan_error("bounds", path, message)

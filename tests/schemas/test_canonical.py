@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from akm_schemas.bounds import SAFE_INTEGER, STRICT_JSON_DEPTH
-from akm_schemas.canonical import CanonicalError, canonical_bytes, canonical_text, number_text, pretty_bytes
+from akm_schemas.canonical import CanonicalError, canonical_bytes, canonical_text, number_text, pretty_bytes, writer_of
 from akm_schemas.strict_json import parse_json
 
 # Appendix B of the RFC: IEEE 754 bits and the text of the number.
@@ -178,3 +178,32 @@ def test_pretty_twin_by_example() -> None:
     assert pretty_bytes({"b": [1.0, 1e21], "a": {}}) == b'{\n  "a": {},\n  "b": [\n    1,\n    1e+21\n  ]\n}'
     with pytest.raises(CanonicalError):
         pretty_bytes([math.nan])
+
+
+PLAIN: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | SAFE_INTEGERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab1_-", max_size=4), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES | PLAIN)
+def test_the_fast_writer_writes_what_the_walk_writes(value: Any) -> None:
+    write = writer_of(value)
+    assert write(value) == canonical_bytes(value)
+    assert write({"kind": "exec", "held": value}) == canonical_bytes({"kind": "exec", "held": value})
+
+
+@given(PLAIN)
+def test_a_plain_value_is_not_walked(value: Any) -> None:
+    assert writer_of(value) is not canonical_bytes
+
+
+@pytest.mark.parametrize("odd", [1.5, -0.0, 1e20, SAFE_INTEGER + 1, {"\U0001f600": 1, "\uffff": 2}, {1: 2}, (1,), b"x"])
+def test_what_has_to_be_put_right_is_walked(odd: Any) -> None:
+    assert writer_of([{"deep": [odd]}]) is canonical_bytes
+
+
+def test_the_fast_writer_refuses_as_the_walk_does() -> None:
+    with pytest.raises(CanonicalError, match="a lone surrogate"):
+        writer_of({"a": "\ud800"})({"a": "\ud800"})
