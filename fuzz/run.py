@@ -1,76 +1,99 @@
 #!/usr/bin/env python3
-"""Runs every fuzz target for a while and prints what it found.
+"""Runs fuzz targets and prints what they found.
 
-run.py [--seconds N]     # per target; 0 when nothing was found, 1 otherwise
+run.py [--profile short|long] [--seconds N] [TARGET...]    # 0 when nothing was found, 1 otherwise
+run.py --list
+
+``short`` (the default) tries a fixed number of examples of each target, under two minutes in all; the tests do the same.
+``long`` gives each target ``--seconds`` (180 by default): more than half an hour in all, for a night or a release.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+import traceback
+from pathlib import Path
+from typing import Final
 
-import strategies
-from hypothesis import HealthCheck, given, settings
-from hypothesis.strategies import SearchStrategy
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for ``python -m fuzz.run`` from the root
 
-from akm_schemas.decode import PlanError, decode_plan
-from akmc_grammar.diagnostics import Sink
-from akmc_grammar.markdown import read_markdown
-from akmc_grammar.source import SourceText
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.stateful import run_state_machine_as_test
+from machine import Runs
+from targets import TARGETS, Target
 
-
-def read_bytes(data: bytes) -> None:
-    """The Markdown front end takes any bytes; every finding has a place in the file."""
-    sink = Sink()
-    document = read_markdown(SourceText.of("workflows/x.md", data), ref="workflows/x", sink=sink)
-    for finding in sink.found:
-        assert document.locator.span(finding.place).line >= 1
-
-
-def read_sound(text: str) -> None:
-    """What the grammar of sound workflows writes has no finding at all."""
-    sink = Sink()
-    read_markdown(SourceText.of("workflows/x.md", text.encode()), ref="workflows/x", sink=sink)
-    assert not sink.found, [finding.message for finding in sink.found]
+CORPUS: Final = Path(__file__).resolve().parent / "corpus"
+_BATCH: Final = 100
+_MACHINE_BATCH: Final = 5
+_MEMORY: Final = 1 << 30
+"""Bytes that all targets together may hold at once; nothing that they read is above a few MiB."""
+_RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+_ADDRESS_SPACE: Final = 8 << 30  # what runs away fails with MemoryError instead of taking the machine along
 
 
-def decode(data: bytes) -> None:
-    """The decoder answers any bytes with a plan or a PlanError."""
-    try:
-        decode_plan(data)
-    except PlanError:
-        return
+def seeds(target: Target) -> list[bytes]:
+    """The inputs that once found something, and small examples of each kind, sorted by name."""
+    folder = CORPUS / (target.seeds or "none")
+    return [path.read_bytes() for path in sorted(folder.glob("*"))] if folder.is_dir() else []
 
 
-TARGETS: dict[str, tuple[Callable[..., None], SearchStrategy[Any]]] = {
-    "front end, any bytes": (read_bytes, strategies.ANY_BYTES),
-    "front end, sound workflows": (read_sound, strategies.sound_workflows()),
-    "plan decoder, any bytes": (decode, strategies.ANY_BYTES),
-}
+def tried(target: Target, examples: int) -> None:
+    """Try ``examples`` inputs, after the seeds; raises what the first failing one raises, shrunk."""
+    for seed in seeds(target):
+        target.check(seed)
+    quiet = settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    )
+    if target.inputs is None:
+        steps = settings(quiet, stateful_step_count=6 if examples < _MACHINE_BATCH else 20)
+        run_state_machine_as_test(Runs, settings=steps)
+    else:
+        quiet(given(target.inputs)(target.check))()
+
+
+def fuzzed(target: Target, seconds: float | None) -> tuple[int, str | None]:
+    """The number of examples that were tried, and what was found."""
+    end, done = time.monotonic() + (seconds or 0), 0
+    while True:
+        batch = target.examples if seconds is None else _BATCH if target.inputs is not None else _MACHINE_BATCH
+        try:
+            tried(target, batch)
+        except Exception:  # noqa: BLE001 - whatever a target raises is what this program looks for
+            return done + batch, traceback.format_exc()
+        done += batch
+        if (held := resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT) > _MEMORY:
+            return done, f"{held} bytes of memory were held at once, over the bound of {_MEMORY}"
+        if time.monotonic() >= end:
+            return done, None
 
 
 def main() -> int:
     """Fuzz."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=20)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--profile", choices=["short", "long"], default="short")
+    parser.add_argument("--seconds", type=float, default=180, help="per target, with --profile long")
+    parser.add_argument("--list", action="store_true", help="name the targets and exit")
+    parser.add_argument("targets", nargs="*", metavar="TARGET")
     options = parser.parse_args()
+    if options.list:
+        print("\n".join(TARGETS))
+        return 0
+    if unknown := sorted(set(options.targets) - set(TARGETS)):
+        parser.error(f"unknown targets: {', '.join(unknown)}; there are: {', '.join(TARGETS)}")
+    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
     bad = 0
-    for name, (target, strategy) in TARGETS.items():
-        end, examples, found = time.monotonic() + options.seconds, 0, None
-        while time.monotonic() < end and found is None:
-            batch = settings(max_examples=300, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-            try:
-                batch(given(strategy)(target))()
-            except BaseExceptionGroup as several:
-                found = repr(several.exceptions[0])
-            except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-                found = repr(error)
-            examples += 300
+    for name in options.targets or TARGETS:
+        begun = time.monotonic()
+        examples, found = fuzzed(TARGETS[name], options.seconds if options.profile == "long" else None)
         bad += found is not None
-        print(f"{name}: {examples} examples, {found or 'nothing found'}")
+        print(f"{name}: {examples} examples, {time.monotonic() - begun:.0f} s, {found or 'nothing found'}", flush=True)
     return 1 if bad else 0
 
 
