@@ -35,3 +35,12 @@ mv edited.tmp workflows/review-changes.md
 try akmc compile workflows/review-changes.md -o plan.json
 try akmc diff old.json plan.json
 try akm-run plan.json
+
+cat <<END
+
+That was a scratch copy. To go on with a workflow of your own:
+  PATH=$venv/bin:\$PATH
+  mkdir ~/first && cd ~/first
+  akmc new hello && akmc compile workflows/hello.md -o plan.json && akm-run plan.json
+How workflows are written: $root/docs/language.md
+END

@@ -17,6 +17,7 @@ from akmc_passes.pipeline import PIPELINE
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "commands.md"
+EXIT_CODES = ROOT / "docs" / "exit-codes.md"
 FRONT_END_OWNERS = {"yaml", "frontmatter", "body", "yaml_workflow", "task", "session", "suppression"}
 
 
@@ -32,14 +33,43 @@ def commands() -> dict[str, click.Command]:
     return found
 
 
+def value_of(parameter: click.Option) -> str:
+    """What an option takes: its choices, its range, or the word that help shows for it."""
+    kind = parameter.type
+    if parameter.is_flag:
+        return ""
+    if isinstance(kind, click.Choice):
+        return ", ".join(f"`{choice}`" for choice in kind.choices)
+    if isinstance(kind, click.IntRange):
+        return f"{kind.min} or more" if kind.max is None else f"{kind.min} to {kind.max}"
+    return parameter.metavar or kind.name.upper()
+
+
 def option_rows(command: click.Command) -> list[str]:
-    """One line per option: names and help."""
+    """One line per option: names, what it takes, and help."""
     rows = []
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
-            rows.append(f"| {names} | {(parameter.help or '').strip()} |")
+            needed = " Required." if parameter.required else ""
+            rows.append(f"| {names} | {value_of(parameter)} | {(parameter.help or '').strip()}{needed} |")
     return rows
+
+
+def usage(name: str, command: click.Command) -> str:
+    """How it is typed, as help shows it; ``akm-run run`` may leave its name out."""
+    words = " ".join(command.collect_usage_pieces(click.Context(command, info_name=name)))
+    return f"{name.removesuffix(' run')} {words}"
+
+
+def statuses(name: str) -> str:
+    """The exit statuses of a command, from the page that explains them (tests/akmc/test_docs_exit_codes.py)."""
+    text = EXIT_CODES.read_text()
+    heads = [line.split("|")[2:-1] for line in text.splitlines() if line.startswith("| Command |")]
+    (row,) = (line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
+    cells = [cell.strip() for cell in row.split("|")[2:-1]]
+    head = heads[0] if name.startswith("akmc ") else heads[1]
+    return ", ".join(status.strip() for status, cell in zip(head, cells, strict=True) if cell)
 
 
 def page() -> str:
@@ -48,13 +78,16 @@ def page() -> str:
         "# Commands",
         "",
         "Written by the tests from the programs' own help; `NAME --help` shows an example of each command.",
-        'Completion for your shell: `eval "$(_AKMC_COMPLETE=bash_source akmc)"`, and `_AKM_RUN_COMPLETE` for `akm-run`',
-        "(`zsh_source` and `fish_source` likewise).",
+        "What each [exit status](exit-codes.md) means is a page of its own. Completion for your shell:",
+        '`eval "$(_AKMC_COMPLETE=bash_source akmc)"`, and `_AKM_RUN_COMPLETE` for `akm-run` (`zsh_source` and',
+        "`fish_source` likewise).",
         "",
     ]
     for name, command in commands().items():
         text = (command.help or "").split("\n\n")[0].replace("\n", " ").strip()
-        lines += [f"## {name}", "", text, "", "| Option | Meaning |", "| --- | --- |", *option_rows(command), ""]
+        lines += [f"## {name}", "", text, "", "```text", usage(name, command), "```", ""]
+        lines += ["| Option | Takes | Meaning |", "| --- | --- | --- |", *option_rows(command), ""]
+        lines += [f"Exit status: {statuses(name)}.", ""]
     return "\n".join(lines)
 
 
