@@ -12,8 +12,10 @@ from typing import cast
 
 from msgspec import Struct
 
+from akm_schemas.bounds import BODY_MARKS
 from akmc_grammar._generated import body_table
 from akmc_grammar.body_comments import Comment
+from akmc_grammar.body_lines import MERGE_MARKS
 from akmc_grammar.body_scanner import Blocks, Marker, scan_blocks
 from akmc_grammar.lalr import Child, Token, Tree, parse
 from akmc_grammar.places import Span
@@ -51,7 +53,9 @@ class Body(Struct, frozen=True):
 
     ``setext`` holds underlined level-2 headings (text, place of the text), ``unspaced`` the lines ``##text`` and
     ``###text`` (as written, the place of the whole); ``unclosed_fence`` the opening line of a fence at document level
-    that runs to the end; ``comments`` the one-line HTML comments outside code.
+    that runs to the end; ``comments`` the one-line HTML comments outside code. ``low_headings`` are the single words
+    that stand as headings below level 2, ``conflicts`` the first and last lines of merges that nobody resolved. A body with ``beyond`` was read only up to
+    that line, the heading that passes ``BODY_MARKS``.
     """
 
     title: str | None
@@ -63,11 +67,14 @@ class Body(Struct, frozen=True):
     unclosed_fence: Span | None
     comments: tuple[tuple[str, Span], ...]
     top_headings: tuple[tuple[str, Span], ...] = ()
+    low_headings: tuple[tuple[str, Span], ...] = ()
+    conflicts: tuple[tuple[Span, Span], ...] = ()
+    beyond: Span | None = None
 
 
 def read_body(lines: Sequence[str], first_line: int) -> Body:
     """Read ``lines`` (without their ends); ``first_line`` is the file's number of the first of them."""
-    return _Reader(lines, first_line, scan_blocks(lines)).body()
+    return _Reader(lines, first_line, scan_blocks(lines, most=BODY_MARKS.high)).body()
 
 
 class _Reader:
@@ -84,6 +91,7 @@ class _Reader:
     def body(self) -> Body:
         preamble, *sections = _trees(parse(body_table, self._classes()).children)
         top = [marker for marker in self.blocks.headings if marker.heading.level == 1]
+        low = [marker for marker in self.blocks.headings if marker.heading.level > 2 and _is_word(marker.heading.text)]
         starts = [_tokens(tree)[0].line for tree in sections]
         ends = [*starts[1:], len(self.lines)]
         preamble_end = starts[0] if starts else len(self.lines)
@@ -99,7 +107,23 @@ class _Reader:
             unclosed_fence=None if fence is None else self._line_span(fence),
             comments=tuple(self._comment(comment) for comment in self.blocks.comments),
             top_headings=tuple((marker.heading.text, self._heading_span(marker)) for marker in top),
+            low_headings=tuple((marker.heading.text, self._heading_span(marker)) for marker in low),
+            conflicts=tuple(self._conflicts()),
+            beyond=None if self.blocks.beyond is None else self._line_span(self.blocks.beyond),
         )
+
+    def _conflicts(self) -> Iterator[tuple[Span, Span]]:
+        """Each ``<<<<<<<`` with the ``>>>>>>>`` that follows a ``=======``; one mark alone may be anything."""
+        opened, divided = -1, False
+        for number in self.blocks.merge_marks:
+            line = self.lines[number]
+            if line[0] == "<":
+                opened, divided = number, False
+            elif line.rstrip() == MERGE_MARKS[1]:
+                divided = opened >= 0
+            elif line[0] == ">" and divided:
+                yield self._line_span(opened), self._line_span(number)
+                opened, divided = -1, False
 
     def _classes(self) -> Iterator[Token]:
         """The terminals of ``body.lark``."""
@@ -190,6 +214,10 @@ def _tokens(tree: Tree) -> list[Token]:
 
 def _is_blank(line: str) -> bool:
     return not line.strip(" \t")
+
+
+def _is_word(text: str) -> bool:
+    return text != GATE and " " not in text
 
 
 def _is_near_gate(marker: Marker) -> bool:

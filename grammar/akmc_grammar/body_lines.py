@@ -14,6 +14,8 @@ FENCE_OPEN: Final = re.compile(r"(?P<fence>`{3,})[^`]*|(?P<tildes>~{3,}).*", re.
 LIST_MARKER: Final = re.compile(r"(?:[*+-]|(?P<number>[0-9]{1,9})[.)])(?=[ ]|\Z)")
 ATX_START: Final = re.compile(r"#{1,6}(?=[ ]|\Z)")
 LINK_DEFINITION: Final = re.compile(r"[ ]{0,3}\[(?:[^\[\]\\]|\\.)+\]:", re.DOTALL)
+MERGE_MARKS: Final = ("<<<<<<< ", "=======", ">>>>>>> ")
+"""What git writes at the beginning of the lines around a conflict."""
 
 _ATX_LINE: Final = re.compile(r"[ ]{0,3}(?P<hashes>#{1,6})[ \t]*", re.DOTALL)
 _CLOSING_HASHES: Final = re.compile(r"(?:(?<=[ \t])|\A)#+\Z")

@@ -24,6 +24,8 @@ from akmc_grammar.body_comments import Comment, find_comments, is_allow_line
 Leaf: TypeAlias = Literal["none", "paragraph", "fence", "html", "code"]
 
 _INDENTED: Final = 4
+_LOOKED_AFTER: Final = 1024  # lines between two looks at how much was found
+_EMPTY_ITEMS: Final = frozenset(("-", "- ", "*", "* ", "+", "+ "))
 _SPACES: Final = re.compile("[ ]*").match
 # Lines that begin otherwise can start no block: they are paragraph text wherever a paragraph may stand.
 _BLOCK_STARTERS: Final = frozenset(" \t#>`~<=-+*_0123456789")
@@ -37,14 +39,27 @@ class Marker(Struct, frozen=True):
 
 
 class Blocks(Struct):
-    """What was found, in source order; lines are indexes from 0. ``setext`` is (first text line, underline) pairs."""
+    """What was found, in source order; lines are indexes from 0. ``setext`` is (first text line, underline) pairs.
+
+    ``beyond`` is the line of the heading that was one too many; nothing behind it was looked at.
+    """
 
     headings: list[Marker] = field(default_factory=list)
     unspaced: list[Marker] = field(default_factory=list)
     setext: list[tuple[int, int]] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     allow_lines: set[int] = field(default_factory=set)
+    merge_marks: list[int] = field(default_factory=list)
     unclosed_fence: int | None = None
+    beyond: int | None = None
+
+    def stops_at(self, most: int) -> bool:
+        """Whether there are more than ``most`` lines that findings may speak of; sets ``beyond`` then."""
+        if len(self.headings) + len(self.unspaced) + len(self.setext) + len(self.merge_marks) <= most:
+            return False
+        spaced = (marker.line for marker in (*self.headings, *self.unspaced))
+        self.beyond = sorted((*spaced, *(line for _, line in self.setext), *self.merge_marks))[most]
+        return True
 
 
 class _Container(Struct):
@@ -54,10 +69,12 @@ class _Container(Struct):
     empty: bool = False
 
 
-def scan_blocks(lines: Sequence[str]) -> Blocks:
-    """Scan ``lines`` (without their ends)."""
+def scan_blocks(lines: Sequence[str], *, most: int | None = None) -> Blocks:
+    """Scan ``lines`` (without their ends), up to the mark behind the first ``most`` ones."""
     scanner = _Scanner()
+    found = scanner.found
     after_blank = False
+    look = _LOOKED_AFTER
     for number, line in enumerate(lines):
         if not line and after_blank:
             continue
@@ -69,9 +86,15 @@ def scan_blocks(lines: Sequence[str]) -> Blocks:
         if not (blank and after_blank):
             scanner.line(number, line)
         after_blank = blank
+        if most is not None and number >= look:
+            look = number + _LOOKED_AFTER
+            if found.stops_at(most):
+                return found
     if scanner.leaf == "fence" and not scanner.containers:
-        scanner.found.unclosed_fence = scanner.opened
-    return scanner.found
+        found.unclosed_fence = scanner.opened
+    if most is not None:
+        found.stops_at(most)
+    return found
 
 
 class _Scanner:
@@ -88,7 +111,7 @@ class _Scanner:
         self.no_rule_before = 0
 
     def plain(self, number: int, line: str) -> bool:
-        """Take the commonest lines without the two phases: text at the margin, and one-line bullets there.
+        """Take the commonest lines without the two phases: text at the margin, bullets there, and empty ones.
 
         A line at the margin continues no container (at most, lazily, the paragraph in one). ``False``: look closer.
         """
@@ -110,6 +133,12 @@ class _Scanner:
             self.leaf = "none"
             self.text(number, line)
             return True
+        if line in _EMPTY_ITEMS and self.leaf != "paragraph":
+            if self.containers[0].width == 0 if self.containers else self.leaf in ("fence", "html"):
+                return False
+            self.containers[:] = [_Container(2, empty=True)]
+            self.leaf = "none"
+            return True
         return False
 
     def text(self, number: int, raw: str) -> None:
@@ -128,6 +157,8 @@ class _Scanner:
         all_matched = matched == len(self.containers)
         if all_matched and self._continue_leaf(number, raw, line, position):
             return
+        if raw.startswith(shapes.MERGE_MARKS):
+            self.found.merge_marks.append(number)
         self._start_blocks(number, raw, line, position, matched)
 
     def _continue_containers(self, line: str) -> tuple[int, int]:

@@ -19,11 +19,15 @@ class Locator(Protocol):
 
 
 class Allow(Struct, frozen=True):
-    """A suppression comment: ``rules`` as written, on ``line`` (it covers that line and the next)."""
+    """A suppression comment: ``rules`` as written, on ``line`` (it covers that line and the next).
+
+    ``misspelt`` says that the comment is almost one: it allows nothing, and its author thinks that it does.
+    """
 
     rules: tuple[str, ...]
     line: int
     span: Span
+    misspelt: bool = False
 
 
 class Document(Struct, frozen=True):
@@ -42,4 +46,4 @@ class Document(Struct, frozen=True):
 
     def is_poisoned(self, path: Path) -> bool:
         """Whether ``path`` or anything above it could not be read."""
-        return any(path[:size] in self.poisoned for size in range(len(path) + 1))
+        return bool(self.poisoned) and any(path[:size] in self.poisoned for size in range(len(path) + 1))

@@ -22,7 +22,7 @@ def refuse_expressions(root: Node, *, file: str, sink: Sink) -> Node:
     if not isinstance(root, Mapping):
         return _readable(root, file, sink)
     kept = [Entry(entry.key, _readable(entry.value, file, sink)) for entry in root.entries]
-    return Mapping(tuple(entry for entry in kept if not _is_expression(entry.key, file, sink)), root.span)
+    return Mapping(tuple(entry for entry in kept if not _is_expression(entry.key, file, sink)), root.span, root.partial)
 
 
 def _readable(node: Node, file: str, sink: Sink) -> Node:
@@ -34,7 +34,7 @@ def _readable(node: Node, file: str, sink: Sink) -> Node:
         case Mapping():
             entries = tuple(Entry(entry.key, _readable(entry.value, file, sink)) for entry in node.entries)
             refused = [entry for entry in entries if _is_expression(entry.key, file, sink)]
-            return Bad(node.span) if refused else Mapping(entries, node.span)
+            return Bad(node.span) if refused else Mapping(entries, node.span, node.partial)
     return node
 
 

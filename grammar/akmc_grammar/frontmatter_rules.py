@@ -77,6 +77,7 @@ def check_kinds(walk: Walk, step: Mapping, path: Path) -> None:
     elif kinds == ["route"]:
         for name, why in (("inputs", "dispatches nothing that could read them"), ("output", "promotes no artifact")):
             if step.get(name) is not None:
+                drop_bounds(walk, (*path, name))
                 walk.report(
                     "step-kind-conflict",
                     (*path, name),
@@ -84,6 +85,12 @@ def check_kinds(walk: Walk, step: Mapping, path: Path) -> None:
                     key=True,
                     help=f'drop "{name}", or move it to the step that the route selects',
                 )
+
+
+def drop_bounds(walk: Walk, path: Path) -> None:
+    """Forget how long a list is that must not be there at all."""
+    found = walk.sink.found
+    found[:] = [item for item in found if item.rule.name != "bound-exceeded" or item.place.path != path]
 
 
 def dispatch_bags(step: Mapping, path: Path) -> Iterator[tuple[Path, Mapping]]:

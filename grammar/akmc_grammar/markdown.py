@@ -11,7 +11,7 @@ from typing import Literal, cast
 from msgspec import UNSET, Struct, UnsetType
 
 from akm_schemas import keys
-from akm_schemas.bounds import SOURCE_BYTES
+from akm_schemas.bounds import BODY_MARKS, SOURCE_BYTES
 from akm_schemas.json_types import Json, JsonObject
 from akmc_grammar import source_ir_build as build
 from akmc_grammar.body_binder import Body, Section, read_body
@@ -81,6 +81,8 @@ def read_markdown(source: SourceText, *, ref: str, sink: Sink) -> Document:
         text += "\n"
     root = read_yaml(text, file=source.name, sink=sink, first_line=FIRST_YAML_LINE, dialect="frontmatter")
     body = read_body(lines[closer + 1 :], closer + 2)
+    if beyond_bounds(body, source, sink):
+        return nothing
     allows = find_allows(yaml_comments(text, first_line=FIRST_YAML_LINE), body.comments)
     if root is None and sink.has_errors:  # no YAML, or more of it than is read: nothing is concluded from the rest
         bind_sections(body, [], file=source.name, sink=sink, cascade=False)
@@ -107,6 +109,16 @@ def readable(source: SourceText, sink: Sink) -> bool:
             help="save the file as UTF-8",
         )
         return False
+    return True
+
+
+def beyond_bounds(body: Body, source: SourceText, sink: Sink) -> bool:
+    """Whether the body was not read to its end; reports where that stopped. Nothing is concluded from the rest."""
+    if body.beyond is None:
+        return False
+    message = f"a body has at most {BODY_MARKS.high} headings, and this is one more"
+    help = "write as a list what is no step, or move it into files that the steps read"
+    sink.report("bound-exceeded", Place(source.name, span=body.beyond), message, help=help)
     return True
 
 

@@ -10,7 +10,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from akmc_grammar.reference_grammar import ReferenceFault
+from akmc_grammar.reference_grammar import ReferenceFault, is_reference
+from akmc_grammar.shape_fixes import misspelt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,6 +87,8 @@ def _foreign_shape(text: str) -> ReferenceFault | None:
 def _help(text: str, offset: int, expected: frozenset[str]) -> str:
     """What to write instead, by what stands at ``offset``."""
     rest = text[offset:]
+    if meant := _misspelt(text):
+        return f'did you mean "{meant}"?'
     if offset == 0:
         head = text.partition(".")[0]
         if head in ("item", "item_index"):
@@ -102,6 +105,22 @@ def _help(text: str, offset: int, expected: frozenset[str]) -> str:
     if text[offset - 1] == "[" or "_CLOSE" in expected:
         return "an index is [0], [1], ...: at most 10 digits without sign or leading zero"
     return FORMS
+
+
+def _misspelt(text: str) -> str | None:
+    """The reference that ``text`` is with its fixed words spelt right, or ``None``."""
+    if len(text) > _SHOWN or not text.isascii():
+        return None
+    parts = text.split(".")
+    root = misspelt(parts[0], ("params", "steps"))
+    if root is None or len(parts) < (2 if root == "params" else 3):
+        return None
+    parts[0] = root
+    if root == "steps":
+        word, bracket, index = parts[2].partition("[")
+        parts[2] = f"{misspelt(word, ('output',)) or word}{bracket}{index}"
+    meant = ".".join(parts)
+    return meant if meant != text and is_reference(meant) else None
 
 
 def _shown(text: str) -> str:

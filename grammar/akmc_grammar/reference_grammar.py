@@ -58,6 +58,11 @@ def parse_reference(text: str) -> Reference | ReferenceFault:
     return Reference(text=text, root="steps", name=match["step"], path=path)
 
 
+def is_reference(text: str) -> bool:
+    """Whether a whole value is a reference."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
 def parse_duration(text: str) -> int | Literal["none"] | None:
     """Milliseconds of ``<n>``, ``<n>ms``, ``<n>s`` or ``<n>m``; ``"none"`` as it is; ``None`` when malformed.
 

@@ -41,6 +41,7 @@ _ROWS = (
     Rule("AKM0110", "superseded-format", "error", "frontmatter", "an older workflow format that needs migrating"),
     Rule("AKM0111", "source-not-utf8", "error", "yaml", "the file is not UTF-8 text"),
     Rule("AKM0112", "unreadable-source", "error", "session", "the file cannot be read"),
+    Rule("AKM0113", "unnameable-file", "warning", "session", "a file whose name no ref can say"),
     # keys, shapes, values
     Rule("AKM0201", "unknown-key", "error", "frontmatter", "a key that nothing reads"),
     Rule("AKM0202", "removed-key", "error", "frontmatter", "a key of an older format"),
@@ -82,6 +83,7 @@ _ROWS = (
     Rule("AKM0410", "unclosed-fence", "error", "body", "a code fence that never closes and hides sections"),
     Rule("AKM0411", "heading-without-space", "warning", "body", "a heading without a blank after its hashes"),
     Rule("AKM0412", "exec-gate-loops", "warning", "lower", "loops on the gate of a step that never loops"),
+    Rule("AKM0413", "merge-conflict", "warning", "body", "a merge that nobody resolved, in the body"),
     # references and routes
     Rule(
         "AKM0501",
@@ -103,6 +105,7 @@ _ROWS = (
     Rule("AKM0512", "non-exhaustive-route", "warning", "types", "a routed value that no branch takes"),
     Rule("AKM0513", "maybe-skipped-reference", "warning", "references", "a reference to a step that a route can skip"),
     Rule("AKM0514", "unreachable-step", "warning", "route_forward", "a step that no route can reach"),
+    Rule("AKM0515", "map-output-mismatch", "warning", "types", "an output schema that no collected list satisfies"),
     # schemas
     Rule(
         "AKM0601",

@@ -13,6 +13,7 @@ Source: spec 1, sections 2.2 and 2.6.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
@@ -28,6 +29,7 @@ _LEGACY_TITLE: Final = "Workflow:"
 _LEGACY_ID: Final = "Step ID:"
 _MIGRATE: Final = "this is the classic format: run `akmc migrate FILE` to convert it"
 _SHOWN: Final = 80
+_MARKED: Final = re.compile(r"(?P<mark>`+|\*{0,3})(?P<text>[^`*]+?)(?P=mark):?")
 # A heading much longer than any id is prose, and not worth comparing with all of them.
 _COMPARED: Final = 200
 
@@ -39,13 +41,6 @@ class StepHead(Struct, frozen=True):
     id: str | None
     kind: Literal["unit", "map", "route"]
     has_max_loops: bool
-
-
-class BoundSection(Struct, frozen=True):
-    """A section with the index of its step."""
-
-    step_index: int
-    section: Section
 
 
 def bind_sections(body: Body, steps: Sequence[StepHead], *, file: str, sink: Sink, cascade: bool) -> dict[int, Section]:
@@ -60,6 +55,7 @@ def bind_sections(body: Body, steps: Sequence[StepHead], *, file: str, sink: Sin
     binding.report_headings_that_are_text(steps_known=cascade)
     binding.report_gates()
     binding.report_legacy_markers()
+    binding.report_conflicts()
     if not cascade:
         return {}
     binding.report_unexpected()
@@ -128,11 +124,15 @@ class _Binding(Struct):
             if step.kind == "route" or step.index in self.bound or step_id in self.misspelt:
                 continue
             missing = True
+            near = self._near_heading(step_id)
             self.sink.report(
                 "missing-section",
                 Place(self.file, ("steps", step.index, "id")),
                 f'the step "{step_id}" has no section in the body',
-                help=f'add a "## {step_id}" heading with the instructions below it',
+                notes=[] if near is None else [Note("this heading is of another level", near)],
+                help=f'add a "## {step_id}" heading with the instructions below it'
+                if near is None
+                else f'write "## {step_id}": only a level-2 heading begins a section',
             )
         fence = self.body.unclosed_fence
         if missing and fence is not None:
@@ -201,6 +201,17 @@ class _Binding(Struct):
                     help=_MIGRATE,
                 )
 
+    def report_conflicts(self) -> None:
+        """Merges that nobody resolved: their markers would be part of the instructions."""
+        for first, last in self.body.conflicts:
+            self.sink.report(
+                "merge-conflict",
+                self._at(first),
+                "this is an unresolved merge: its markers are part of the text",
+                notes=[Note("the conflict ends here", self._at(last))],
+                help="keep one of the two versions and delete the marker lines, or put an example into a code fence",
+            )
+
     def report_headings_that_are_text(self, *, steps_known: bool) -> None:
         """Underlined headings, and hashes without a blank in front of a step's name."""
         for text, span in self.body.setext:
@@ -229,6 +240,12 @@ class _Binding(Struct):
             if step.id is not None:
                 owners.setdefault(step.id, step)
         return owners
+
+    def _near_heading(self, step_id: str) -> Place | None:
+        """A heading of another level that says the step's id."""
+        found = (span for text, span in (*self.body.top_headings, *self.body.low_headings) if _bare(text) == step_id)
+        span = next(found, None)
+        return None if span is None else self._at(span)
 
     def _heading_fix(self, section: Section, candidate: str) -> Fix | None:
         """Rewrite the heading, unless several headings would become the same."""
@@ -259,13 +276,19 @@ def _one_candidate(heading: str, missing: Sequence[str]) -> str | None:
     """The only id without a section that is close to ``heading``."""
     if not heading or len(heading) > _COMPARED:
         return None
-    same = [name for name in missing if name.lower() == heading.lower()]
+    same = [name for name in missing if name.lower() in (heading.lower(), _bare(heading).lower())]
     if same:
         return same[0] if len(same) == 1 else None
     import difflib  # on use: most checks compare no spellings
 
     close = difflib.get_close_matches(heading, missing, n=2, cutoff=0.6)
     return close[0] if len(close) == 1 else None
+
+
+def _bare(heading: str) -> str:
+    """The heading without the marks of inline code and emphasis around it, and without a colon."""
+    marked = _MARKED.fullmatch(heading)
+    return heading if marked is None else marked["text"]
 
 
 def _shown(text: str) -> str:

@@ -16,6 +16,8 @@ from akmc_grammar.yaml_core import resolve_plain
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar
 
 _CLOSE: Final = 0.8
+_CROWDED: Final = 256
+"""No shape has nearly as many keys; what follows compares each key with all others."""
 _PLAIN_WORDS: Final = r"[A-Za-z0-9_@%+=:./^ -]+"
 _BARE: Final = r"-{0,2}[A-Za-z_./][A-Za-z0-9_./+=-]*"
 
@@ -32,9 +34,18 @@ def misspelt(word: str, known: Iterable[str]) -> str | None:
 
 
 def key_fix(name: str, mapping: Mapping, allowed: Iterable[str], place: Place) -> Fix | None:
-    """Rename a misspelt key, unless the mapping has the right one too. ``place`` is the key's."""
-    meant = misspelt(name, allowed)
+    """Rename a misspelt key, unless the mapping has the right one too, or a second key that could be it.
+
+    ``place`` is the key's.
+    """
+    if len(mapping.entries) > _CROWDED:
+        return None
+    known = frozenset(allowed)
+    meant = misspelt(name, known)
     if meant is None or mapping.get(meant) is not None:
+        return None
+    others = [str(entry.key.value) for entry in mapping.entries if entry.key.value not in known]
+    if sum(other == name or misspelt(other, known) == meant for other in others) > 1:
         return None
     return _replaced(f'rename the key to "{meant}"', place, meant)
 

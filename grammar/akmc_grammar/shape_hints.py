@@ -8,11 +8,17 @@ from __future__ import annotations
 from typing import Final
 
 from akm_schemas import keys
-from akm_schemas.bounds import ENGINE_NAME, PARAM_NAME, Bound
+from akm_schemas.bounds import ENGINE_NAME, PARAM_NAME, TIMEOUT_MS, Bound
+from akm_schemas.json_types import Json
+from akm_schemas.spelling import nearest
+from akm_schemas.subset_keywords import TYPES
 from akm_schemas.yaml_keys import YAML_JOB, YAML_ROOT, YAML_STEP
-from akmc_grammar.suggest import did_you_mean, listed, nearest
+from akmc_grammar.reference_grammar import parse_duration
+from akmc_grammar.suggest import did_you_mean, listed
+from akmc_grammar.yaml_core import resolve_plain
 from akmc_grammar.yaml_tree import Mapping, Node, Scalar, Sequence
 
+ONE_JOB: Final = "jobs: {main: {runs-on: [self-hosted], steps: [{id: build, run: make}]}}"
 _EXAMPLES: Final[dict[tuple[str, str], str]] = {
     ("exec", "command"): "command: [make, test]",
     ("frontmatter", "steps"): "steps: [{id: build}]",
@@ -29,7 +35,7 @@ _EXAMPLES: Final[dict[tuple[str, str], str]] = {
     ("stamp", "by"): "by: release-bot",
     ("step", "id"): "id: build",
     ("task", "version"): "version: 4",
-    ("workflow", "jobs"): "jobs: {main: {runs-on: [self-hosted], steps: [{id: build, run: make}]}}",
+    ("workflow", "jobs"): ONE_JOB,
     ("workflow", "name"): "name: Nightly build",
     ("workflow", "on"): "on: {workflow_dispatch: {}}",
 }
@@ -38,6 +44,11 @@ _NOUNS: Final[dict[str, str]] = {
     "invalid-engine-name": "an engine name",
     "invalid-param-name": "a name",
     "invalid-step-id": "a step id",
+}
+# Words of other languages for the keys of a branch.
+_BRANCH_WORDS: Final[dict[str, str]] = {
+    **dict.fromkeys(("case", "equals", "if", "is", "value", "when"), "match"),
+    **dict.fromkeys(("do", "goto", "next", "target", "then", "to"), "step"),
 }
 # Where a misplaced key of a step is looked for before anything at the level of the document.
 _OF_STEPS: Final = frozenset({"exec", "gate", "llm", "map", "retry", "route", "step", "unit"})
@@ -56,7 +67,7 @@ _UNITS_MS: Final[dict[str, int]] = {
     **dict.fromkeys(("msec", "millisecond"), 1),
 }
 CLIP: Final = 60
-_NEEDED: Final = frozenset({"exec.command", "retry.on", "route.when", "schedules", "steps"})
+_NEEDED: Final = frozenset({"exec.command", "retry.on", "route.when", "schedule", "steps"})
 NAME_HELP: Final = "an ASCII letter or underscore, then letters, digits and underscores; at most 128 characters"
 _MORE_ROOM: Final[dict[str, str]] = {
     "steps": "split the workflow in two",
@@ -73,6 +84,8 @@ def missing_key(record: keys.Record, key: keys.Key) -> str:
 
 def misplaced_or_misspelt(record: keys.Record, name: str) -> str:
     """What to do about a key that ``record`` does not have: its spelling, its home, or out with it."""
+    if meant := _branch_word(record, name):
+        return f'did you mean "{meant}"?'
     homes = _homes(record, name)
     if homes:
         return f'"{name}" is a key of {" and ".join(homes)}: move it there'
@@ -102,15 +115,54 @@ def _homes(record: keys.Record, name: str) -> list[str]:
 
 def meant_key(record: keys.Record, name: str) -> str | None:
     """The key of ``record`` that an unknown ``name`` is a misspelling of, or ``None``."""
+    if meant := _branch_word(record, name):
+        return meant
     if _homes(record, name):
         return None
     return nearest(name, [key.name for key in record.keys])
 
 
-def wrong_kind(expected: str, node: Node) -> str:
-    """How to write a value of the expected kind."""
+def _branch_word(record: keys.Record, name: str) -> str | None:
+    """The key of a branch that a word of another language stands for."""
+    return _BRANCH_WORDS.get(name) if record is keys.BRANCH else None
+
+
+def needed_value(record: keys.Record, key: keys.Key) -> str:
+    """What to write for a required key that has no value."""
+    example = _EXAMPLES.get((record.name, key.name))
+    return "write a value" if example is None else f'write a value, such as "{example}"'
+
+
+def schema_of(node: Node) -> str | None:
+    """The schema that a lone type name stands for."""
+    name = node.value if isinstance(node, Scalar) else None
+    return f"write {{type: {name}}}" if isinstance(name, str) and name in TYPES else None
+
+
+def milliseconds(value: Json) -> str:
+    """How to write a duration where a count of milliseconds is taken."""
+    parsed = parse_duration(value) if isinstance(value, str) else None
+    shown = parsed if isinstance(parsed, int) and TIMEOUT_MS.holds(parsed) else 300_000
+    return f"this key counts milliseconds: write {shown}"
+
+
+def refused_text(shape: keys.Text, text: str) -> str | None:
+    """What to write for a number or boolean that would be refused as a text too; ``None`` where quotes mend it."""
+    import re
+
+    if shape.choices and text not in shape.choices:
+        return one_of(text, shape.choices)[1]
+    if shape.pattern is not None and not re.fullmatch(shape.pattern, text):
+        return not_a_name(shape, text)[1]
+    return None
+
+
+def wrong_kind(expected: str, node: Node, *, is_item: bool = False) -> str:
+    """How to write a value of the expected kind; ``is_item`` says that it stands in a list."""
     if isinstance(node, Scalar) and node.value is None:
-        return "write a value, or drop the key"
+        return "write a value, or drop the item" if is_item else "write a value, or drop the key"
+    if odd := _odd_blank(node):
+        return f'the blank behind ":" is U+{ord(odd):04X}, which ends no key: write a plain space'
     if "mapping" in expected and '"id"' in expected and isinstance(node, Scalar):
         return f"write {{id: {node.text}}}"
     if "mapping" in expected:
@@ -124,7 +176,9 @@ def wrong_kind(expected: str, node: Node) -> str:
     if isinstance(node, Mapping | Sequence):
         return "write one plain value"
     if expected in ("an integer", "a number"):
-        return "write digits without quotes, such as 10"
+        number = resolve_plain(node.value) if isinstance(node, Scalar) and isinstance(node.value, str) else None
+        fits = isinstance(number, int if expected == "an integer" else (int, float)) and not isinstance(number, bool)
+        return f"write {number} without quotes" if fits else "write digits without quotes, such as 10"
     return "write true or false, without quotes" if expected == "true or false" else f"write {expected}"
 
 
@@ -160,7 +214,7 @@ def spelling(shape: keys.Text, value: str) -> str | None:
     if shape.rule == "invalid-engine-name":
         found = "-".join(re.findall(r"[a-z0-9]+", value.lower()))
     elif shape.rule == "invalid-step-id":
-        found = re.sub(r"[^A-Za-z0-9_-]+", "-", value).strip("-")
+        found = re.sub(r"[^A-Za-z0-9_-]+", "-", _without_accents(value)).strip("-")
         found = f"step-{found}" if found[:1].isdigit() else found
     else:
         return None
@@ -168,11 +222,21 @@ def spelling(shape: keys.Text, value: str) -> str | None:
     return found if legal and not found.startswith("akm-") and len(found) <= ENGINE_NAME.high else None
 
 
+def _without_accents(name: str) -> str:
+    """The letters below accents; nothing of a name with letters that no ASCII one stands for."""
+    if name.isascii():
+        return name
+    import unicodedata
+
+    found = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
+    return "" if any(mark.isalnum() and not mark.isascii() for mark in found) else found
+
+
 def named_help(name: str) -> str:
     """What to write instead of a name that cannot be one."""
     import re
 
-    found = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
+    found = re.sub(r"[^A-Za-z0-9_]+", "_", _without_accents(name)).strip("_")
     found = f"_{found}" if found[:1].isdigit() else found
     return f'write "{found}": {NAME_HELP}' if found and len(found) <= PARAM_NAME.high else NAME_HELP
 
@@ -183,6 +247,14 @@ def one_of(value: str, choices: tuple[str, ...]) -> tuple[str, str]:
         return f'expected "{choices[0]}", found {quoted(value)}', f'write "{choices[0]}", or drop the key'
     message = f"{quoted(value)} is not one of {listed(choices)}"
     return message, did_you_mean(value, choices) or "write one of these values, or drop the key"
+
+
+def _odd_blank(node: Node) -> str | None:
+    """The blank that is no blank for YAML and made a text of what should be ``key: value``."""
+    if not isinstance(node, Scalar) or not isinstance(node.value, str) or node.value.isascii():
+        return None
+    behind = node.value.partition(":")[2][:1]
+    return behind if behind.isspace() and not behind.isascii() else None
 
 
 def within(bound: Bound, found: float) -> str:
@@ -202,4 +274,9 @@ def within(bound: Bound, found: float) -> str:
 
 def quoted(text: str) -> str:
     """User text in quotes, clipped."""
-    return f'"{text if len(text) <= CLIP else text[: CLIP - 1] + "…"}"'
+    return f'"{clipped(text)}"'
+
+
+def clipped(text: str) -> str:
+    """User text, cut where it is long."""
+    return text if len(text) <= CLIP else text[: CLIP - 1] + "…"

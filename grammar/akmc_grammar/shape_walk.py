@@ -20,7 +20,7 @@ from akmc_grammar import shape_hints as hints
 from akmc_grammar.diagnostics import Fix, Note, Sink
 from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import parse_duration
-from akmc_grammar.shape_hints import quoted
+from akmc_grammar.shape_hints import clipped, quoted
 from akmc_grammar.suggest import listed
 from akmc_grammar.yaml_tree import Bad, Entry, Mapping, Node, Scalar, Sequence, to_json
 
@@ -57,6 +57,7 @@ class Walk(Struct):
     file: str
     sink: Sink
     poisoned: set[Path] = field(default_factory=set)
+    needed: dict[Path, str] = field(default_factory=dict)  # empty values of required keys, and what to do about them
 
     # ---- reporting ----
 
@@ -80,7 +81,9 @@ class Walk(Struct):
     ) -> _Poison:
         """Report a value of the wrong kind."""
         message = f"expected {expected}, found {described(node)}"
-        return self.report("wrong-type", path, message, help=help or hints.wrong_kind(expected, node), fix=fix)
+        is_item = bool(path) and isinstance(path[-1], int)
+        help = help or self.needed.get(path) or hints.wrong_kind(expected, node, is_item=is_item)
+        return self.report("wrong-type", path, message, help=help, fix=fix)
 
     # ---- shapes ----
 
@@ -120,13 +123,15 @@ class Walk(Struct):
                 meant.add(hints.meant_key(shape, name))
                 self.unknown_key(node, entry, shape, path)
                 continue
+            if known.required and isinstance(entry.value, Scalar) and entry.value.value is None:
+                self.needed[(*path, name)] = hints.needed_value(shape, known)
             value = self.value(entry.value, known.shape, (*path, name))
             if not isinstance(value, _Poison):
                 found[name] = value
         for key in shape.keys:
             if key.required and key.name not in seen:
                 self.poisoned.add((*path, key.name))
-                if key.name not in meant:  # else the misspelt key says it
+                if key.name not in meant and not node.partial:  # else the misspelt key says it, or the refused one
                     message = f'{shape.name} lacks the key "{key.name}" ({key.doc})'
                     self.report("missing-key", path, message, help=hints.missing_key(shape, key))
                     self.poisoned.discard(path)
@@ -191,7 +196,7 @@ class Walk(Struct):
         if shape.text_rule == "wrong-type":
             help = f"write it as a list: [{fixes.flow_word(node.value)}]"
             return self.wrong_type(path, "a list", node, help, fixes.list_fix(node, Place(self.file, path)))
-        shell = f"[sh, -c, {quoted(node.value)}]"
+        shell = f"[sh, -c, {fixes.flow_word(clipped(node.value))}]"
         words = fixes.argv_text(node.value) if fixes.plain_words(node.value) else shell
         return self.report(
             shape.text_rule,
@@ -232,7 +237,8 @@ class Walk(Struct):
         """A mapping whose inside is somebody else's business."""
         if not isinstance(node, Mapping):
             expected = "a JSON Schema (a mapping)" if isinstance(shape, keys.Schema) else "a mapping"
-            return self.wrong_type(path, expected, node)
+            help = hints.schema_of(node) if isinstance(shape, keys.Schema) else None
+            return self.wrong_type(path, expected, node, help)
         try:
             value = to_json(node)
         except ValueError:  # something inside was reported by the reader
@@ -269,7 +275,8 @@ class Walk(Struct):
                 if isinstance(value, float) and value.is_integer():
                     value = int(value)
                 if not isinstance(value, int) or isinstance(value, bool):
-                    return self.wrong_type(path, "an integer", node)
+                    help = hints.milliseconds(value) if shape.bound == TIMEOUT_MS else None
+                    return self.wrong_type(path, "an integer", node, help)
                 if shape.bound is not None and not shape.bound.holds(value):
                     return self.out_of_bounds(path, value, shape.bound)
                 return value
@@ -290,9 +297,11 @@ class Walk(Struct):
         """A string within its vocabulary, pattern and size."""
         value = node.value if isinstance(node, Scalar) else None
         if not isinstance(value, str):
-            written = isinstance(node, Scalar) and node.value is not None
-            quotes = fixes.quotes_fix(node, Place(self.file, path)) if written else None
-            return self.wrong_type(path, "a string", node, "put it in quotes" if written else None, quotes)
+            if not isinstance(node, Scalar) or node.value is None:
+                return self.wrong_type(path, "a string", node)
+            refused = hints.refused_text(shape, node.text)  # quotes around it would only be the next mistake
+            quotes = None if refused else fixes.quotes_fix(node, Place(self.file, path))
+            return self.wrong_type(path, "a string", node, refused or "put it in quotes", quotes)
         if shape.choices and value not in shape.choices:
             message, help = hints.one_of(value, shape.choices)
             known = shape.rule != "unsupported-shell"  # which shell was meant is more than spelling

@@ -1,20 +1,15 @@
-"""The nearest spelling, and lists for messages."""
+"""Help lines and lists for messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
 
+from akm_schemas.spelling import nearest
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The one known spelling that is close to ``word``, or ``None``; ties go to the alphabetically first."""
-    candidates = sorted(known)
-    lowered = {name.lower(): name for name in reversed(candidates)}
-    if word.lower() in lowered:
-        return lowered[word.lower()]
-    import difflib  # on use: most checks compare no spellings
-
-    found = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
-    return found[0] if found else None
+_LONGEST: Final = 128  # characters of a name
+_ROOM: Final = 2000  # characters of a list
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
@@ -24,5 +19,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Alternatives, sorted and quoted: ``"a", "b"``; ``(none)`` for an empty list."""
-    return ", ".join(f'"{name}"' for name in sorted(names)) or "(none)"
+    """Alternatives, sorted and quoted: ``"a", "b"``; ``(none)`` for an empty list.
+
+    Long names are cut, and what no reader would go through is counted: a source may declare 256 names, and read ten
+    thousand others.
+    """
+    return _listed(tuple(names))
+
+
+@lru_cache(maxsize=64)
+def _listed(names: tuple[str, ...]) -> str:
+    words: list[str] = []
+    room = _ROOM
+    for name in sorted(names):
+        words.append(f'"{name}"' if len(name) <= _LONGEST else f'"{name[: _LONGEST - 3]}..."')
+        room -= len(words[-1])
+        if room < 0 and len(words) < len(names):
+            return f"{', '.join(words)} and {len(names) - len(words)} more"
+    return ", ".join(words) or "(none)"

@@ -12,8 +12,20 @@ from typing import Final
 
 from akmc_grammar.document import Allow
 from akmc_grammar.places import Span
+from akmc_grammar.rules import find_rule
 
 _ALLOW: Final = re.compile(r"(?:#|<!--)[ \t]*akm:[ \t]*allow\[(?P<rules>[^\]]*)\]")
+
+
+_NEAR: Final = re.compile(
+    r"(?:#|<!--)[ \t]*akm[ \t]*:?[ \t]*allow[ \t]*(?:[\[({]|:?[ \t]*(?P<word>[a-z0-9-]+))", re.IGNORECASE
+)
+
+
+def _is_misspelt(comment: str) -> bool:
+    """Whether a comment that allows nothing was meant to: it has brackets, or names a rule without them."""
+    match = _NEAR.match(comment) if "llow" in comment or "LLOW" in comment else None
+    return match is not None and (match["word"] is None or find_rule(match["word"].lower()) is not None)
 
 
 def find_allows(
@@ -21,13 +33,15 @@ def find_allows(
 ) -> tuple[Allow, ...]:
     """The allow comments among the comments of both parts, in the given order.
 
-    Rule names are as written between the commas, blanks around them dropped; an empty list holds one empty name, so
-    that it is reported like any other name that is no rule.
+    Rule names are as written between the commas, blanks around them dropped. A comment that differs from one by case,
+    colon, blanks or brackets is in the list as ``misspelt``.
     """
     found = []
     for text, span in (*frontmatter_comments, *body_comments):
         match = _ALLOW.match(text)
         if match is not None:
             names = [name.strip() for name in match["rules"].split(",")]
-            found.append(Allow(tuple(name for name in names if name) or ("",), span.line, span))
+            found.append(Allow(tuple(name for name in names if name), span.line, span))
+        elif _is_misspelt(text):
+            found.append(Allow((), span.line, span, misspelt=True))
     return tuple(found)

@@ -20,9 +20,10 @@ from akmc_grammar.yaml_events import Event, Mark
 from akmc_grammar.yaml_spans import Spans, shown
 from akmc_grammar.yaml_tree import Bad, Entry, Mapping, Node, Scalar, Sequence, Style
 
-_STYLES: Final[dict[str, Style]] = {"": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
+STYLES: Final[dict[str, Style]] = {"": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
 _KIND_WORDS: Final[dict[type, str]] = {Sequence: "a list", Mapping: "a mapping"}
-_SURROGATE: Final = "[\ud800-\udfff]"
+MERGE_KEY: Final = "<<"
+SURROGATE: Final = "[\ud800-\udfff]"
 
 
 class OutOfBounds(Exception):
@@ -122,13 +123,13 @@ class Composer:
     def _scalar(self, event: Event, start: Mark) -> Node:
         span = self._spans.scalar(event, start)
         text = event.value
-        if not text.isascii() and re.search(_SURROGATE, text):
+        if not text.isascii() and re.search(SURROGATE, text):
             # JSON writers escape astral characters as a pair of surrogates; only a lone one has no meaning.
             text = _paired(text)
-            if re.search(_SURROGATE, text):
+            if re.search(SURROGATE, text):
                 self._report("non-json-value", span, "found half of a surrogate pair", "write the whole character")
                 return Bad(span)
-        style = _STYLES[event.style]
+        style = STYLES[event.style]
         if style != "plain":
             return Scalar(text, text, style, span)
         value = resolve_plain(text)
@@ -157,6 +158,7 @@ class Composer:
         seen: dict[str, Span] = {}
         size, height = 1, 0
         last, tail = start, None
+        merges = False
         for item in self._events:
             if item.kind == "end":
                 last = item.end if event.flow else last
@@ -170,9 +172,10 @@ class Composer:
             name = self._key(key.node, seen)
             if name is not None:
                 entries.append(Entry(name, value.node))
-        return _Built(
-            Mapping(tuple(entries), self._spans.cover(start, last, None if event.flow else tail)), size, height + 1
-        )
+            else:
+                merges = merges or (isinstance(key.node, Scalar) and key.node.value == MERGE_KEY)
+        span = self._spans.cover(start, last, None if event.flow else tail)
+        return _Built(Mapping(tuple(entries), span, merges), size, height + 1)
 
     def _key(self, key: Node, seen: dict[str, Span]) -> Scalar | None:
         """``key`` when it can stand in the tree; reports one that is no text, a merge key, and a duplicate."""
@@ -184,7 +187,7 @@ class Composer:
                 "non-json-value", key.span, f"found {found} as a key, expected a text", "put the key in quotes"
             )
             return None
-        if self._strict and key.style == "plain" and key.value == "<<":
+        if self._strict and key.style == "plain" and key.value == MERGE_KEY:
             self._report("yaml-merge-key", key.span, 'the merge key "<<" is refused here', "write the keys out")
             return None
         first = seen.setdefault(key.value, key.span)

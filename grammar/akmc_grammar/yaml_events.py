@@ -2,8 +2,8 @@
 
 libyaml (through ``ruamel.yaml.clib``) is far faster, but it implements YAML 1.1 lines and refuses some legal flow
 forms (``{url: http://x}``). So characters that YAML 1.2 does not count as line ends are swapped for unused
-private-use ones while it parses, and what it refuses is read again by the pure parser, up to ``PURE_RETRY_BYTES``,
-before it is called invalid. Without the extension the pure parser reads everything.
+private-use ones while it parses, and what it refuses or misreads is read again by the pure parser, up to
+``PURE_RETRY_BYTES``, before it is called invalid. Without the extension the pure parser reads everything.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from akm_schemas.bounds import KIB, YAML_NODES, Bound
+from akmc_grammar.yaml_misread import ends_in_blanks, misread, suspicious
 
 PURE_RETRY_BYTES: Final = 64 * KIB
 """The pure parser is 10 to 40 times slower: beyond this its second opinion is not asked for."""
@@ -90,9 +91,11 @@ def scan(text: str, depth: Bound) -> Scan:
 
     Never raises: a text that is not YAML comes back as a ``Fault``.
     """
-    unprintable = _ASCII_CONTROL.search(text) if text.isascii() else re.search(_UNPRINTABLE, text)
+    unprintable = _unprintable(text)
     if unprintable is not None:
         return Scan((), Fault("control character", mark_at(text, unprintable.start())))
+    if ends_in_blanks(text):
+        text += "\n"  # yaml-test-suite L24T
     swapped, back = _swap(text)
     fast = _c_parser()
     if fast is None:
@@ -102,6 +105,19 @@ def scan(text: str, depth: Bound) -> Scan:
         return first
     second = _collect(_pure_events(swapped), swapped, depth, back)
     return first if isinstance(second.stopped, Fault) else second
+
+
+def plain_parser(text: str) -> Any | None:
+    """libyaml's parser of ``text``, whose ``get_event`` answers raw events; ``None`` where it is not there, and for a
+    text that it must not see as it is."""
+    if _unprintable(text) is not None or any(character in text for character in _SWAPPED) or suspicious(text):
+        return None
+    fast = _c_parser()
+    return None if fast is None else fast(text)
+
+
+def _unprintable(text: str) -> re.Match[str] | None:
+    return _ASCII_CONTROL.search(text) if text.isascii() else re.search(_UNPRINTABLE, text)
 
 
 def mark_at(text: str, index: int) -> Mark:
@@ -169,7 +185,8 @@ def _collect(source: Iterator[Any], text: str, depth: Bound, back: dict[int, str
     except Exception as error:  # noqa: BLE001 (the pure parser leaks others on odd texts, such as ValueError of chr())
         last = events[-1].end if events else Mark(0, 0, 0)
         return Scan((), Fault(str(error) or type(error).__name__, last))
-    return Scan(tuple(events))
+    found = misread(events, text)
+    return Scan(tuple(events)) if found is None else Scan((), Fault(found[0], mark_at(text, found[1])))
 
 
 def _event(kind: Kind, raw: Any, back: dict[int, str]) -> Event:

@@ -11,7 +11,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from akmc_grammar.body_lines import MERGE_MARKS
 from akmc_grammar.yaml_events import Fault, Mark
+from akmc_grammar.yaml_misread import DEEP_BLANK, LONE_DASH, ODD_ANCHOR, STUCK_COMMENT, STUCK_QUESTION
 
 _SHOWN: Final = 60
 _COMPARED: Final = 400
@@ -35,6 +37,8 @@ class Explanation(Struct, frozen=True):
 def explain(fault: Fault, text: str) -> Explanation:
     """The report for ``fault`` in ``text``."""
     lines = text.split("\n")
+    if (merge := _unresolved_merge(lines)) is not None:
+        return merge
     context = None if fault.context_mark is None else _inside(fault.context_mark, lines)
     fault = replace(fault, mark=_inside(fault.mark, lines), context_mark=context)
     problem, mark = fault.problem, fault.mark
@@ -59,6 +63,18 @@ def explain(fault: Fault, text: str) -> Explanation:
     if fault.context_mark is not None and ("',' or ']'" in problem or "',' or '}'" in problem):
         return _unclosed_flow(fault, lines)
     return _by_table(fault, here)
+
+
+def _unresolved_merge(lines: list[str]) -> Explanation | None:
+    """The first line of a merge that nobody resolved, where all its marks are there."""
+    marks = [(number, line) for number, line in enumerate(lines) if line.startswith(MERGE_MARKS)]
+    if len({line[0] for _, line in marks}) < 3:
+        return None
+    number, line = next((number, line) for number, line in marks if line[0] == "<")
+    offset = sum(len(above) + 1 for above in lines[:number])
+    message = f'found "{line.rstrip()[:_SHOWN]}": this is an unresolved merge'
+    help_line = "keep one of the two versions, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
+    return Explanation(Mark(number, 0, offset), len(line.rstrip()), message, help_line)
 
 
 def _inside(mark: Mark, lines: list[str]) -> Mark:
@@ -144,6 +160,11 @@ def _indexed(line: str, mark: Mark) -> Explanation | None:
 
 
 _TABLE: Final = (
+    (STUCK_COMMENT, 'found "#" without a blank before it', 'put a blank before "#" for a comment, or quote the text'),
+    (STUCK_QUESTION, 'found "?" without a blank behind it', 'put the text in quotes with its "?"'),
+    (ODD_ANCHOR, "found a character that cannot stand in the name of an anchor", "use letters, digits, - and _"),
+    (LONE_DASH, 'found "-" as a value in a list or mapping in brackets', 'put it in quotes: "-"'),
+    (DEEP_BLANK, "this line is part of the block text, but a blank line above is indented deeper", "empty that line"),
     ("sequence entries are not allowed", 'a list cannot begin here with "-"', "begin the list on a line of its own"),
     (
         "unknown escape",

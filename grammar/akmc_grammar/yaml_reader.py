@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from akm_schemas.bounds import YAML_DEPTH_MARKDOWN, YAML_DEPTH_YAML
+from akm_schemas.bounds import YAML_DEPTH_MARKDOWN, YAML_DEPTH_YAML, Bound
 from akmc_grammar.diagnostics import Edit, Fix, Sink
 from akmc_grammar.places import Place, Span
 from akmc_grammar.yaml_compose import Composer, OutOfBounds, UndefinedAlias
 from akmc_grammar.yaml_events import Event, Fault, Mark, Overflow, scan
+from akmc_grammar.yaml_plain import compose_plain
 from akmc_grammar.yaml_spans import shown
 from akmc_grammar.yaml_tree import Node
 
@@ -31,6 +32,12 @@ def read_yaml(
     """
     strict = dialect == "strict"
     depth = YAML_DEPTH_YAML if strict else YAML_DEPTH_MARKDOWN
+    usual = compose_plain(text, first_line=first_line, depth=depth)
+    return usual if usual is not None else explain_yaml(text, file, sink, first_line, depth, strict=strict)
+
+
+def explain_yaml(text: str, file: str, sink: Sink, first_line: int, depth: Bound, *, strict: bool) -> Node | None:
+    """``read_yaml`` the long way: for a document in which there may be something to report or to expand."""
     found = scan(text, depth)
     match found.stopped:
         case Fault() as fault:

@@ -23,6 +23,19 @@ def shown(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
+def block_end(lines: list[str], first: int, last: int, column: int) -> tuple[int, int]:
+    """Line and column behind the last line that is not blank of a block text, which a parser ends with the next token.
+
+    ``first`` is the line on which it begins; everything counts from 0, columns in code points.
+    """
+    if last <= first:
+        return last, column
+    line = min(last if column else last - 1, len(lines) - 1)
+    while line > first and not lines[line].strip():
+        line -= 1
+    return line, len(lines[line])
+
+
 class Spans:
     """Spans of one text, whose first line is the file's line ``first_line``."""
 
@@ -42,11 +55,8 @@ class Spans:
     def scalar(self, event: Event, start: Mark) -> Span:
         """A scalar from ``start`` on; a block text ends with its last line that is not blank."""
         end = event.end
-        if event.style in ("|", ">") and end.line > start.line:
-            line = min(end.line if end.column else end.line - 1, len(self._lines) - 1)
-            while line > start.line and not self._lines[line].strip():
-                line -= 1
-            end = Mark(line, len(self._lines[line]), end.offset)
+        if event.style in ("|", ">"):
+            end = Mark(*block_end(self._lines, start.line, end.line, end.column), end.offset)
         return self.span(start, end)
 
     def cover(self, start: Mark, end: Mark, tail: Span | None) -> Span:

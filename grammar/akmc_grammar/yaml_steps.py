@@ -66,7 +66,8 @@ class StepReader:
             unknown = [] if run is not None else [name for name in names if YAML_STEP.key(name) is None]
             message = f'a step has exactly one of "run" and "uses", found {found}'
             help = "keep one of the two" if run is not None else 'add "run: <words>" or "uses: <ref>"'
-            if not any(meant_key(YAML_STEP, name) in ("run", "uses") for name in unknown):
+            said = run is None and node.partial
+            if not said and not any(meant_key(YAML_STEP, name) in ("run", "uses") for name in unknown):
                 self.walk.report("step-target-xor", path, message, help=help)
             self.walk.poisoned.add(path)
             unit, instructions = Unit(), ""

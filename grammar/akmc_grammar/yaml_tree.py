@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akmc_grammar.places import Place, Span
 
@@ -43,10 +43,14 @@ class Entry(Struct, frozen=True):
 
 
 class Mapping(Struct, frozen=True):
-    """A mapping in source order. Entries with a key that is no text were reported and are not here."""
+    """A mapping in source order. Entries with a key that is no text were reported and are not here.
+
+    ``partial`` says that a refused merge key would have brought further ones: nothing follows from their absence.
+    """
 
     entries: tuple[Entry, ...]
     span: Span
+    partial: bool = False
 
     def get(self, name: str) -> Node | None:
         """The value of the first entry named ``name``."""
@@ -55,8 +59,12 @@ class Mapping(Struct, frozen=True):
 
     def entry(self, name: str, occurrence: int = 0) -> Entry | None:
         """The entry named ``name``; ``occurrence`` counts its duplicates from 0."""
-        found = [entry for entry in self.entries if entry.key.value == name]
-        return found[occurrence] if 0 <= occurrence < len(found) else None
+        for entry in self.entries:
+            if entry.key.value == name:
+                if occurrence == 0:
+                    return entry
+                occurrence -= 1
+        return None
 
 
 class Bad(Struct, frozen=True):
@@ -89,6 +97,7 @@ class YamlTree(Struct, frozen=True):
 
     root: Node | None
     first_line: int = 1
+    known: dict[int, dict[str, list[Entry]]] = field(default_factory=dict)  # entries by name of mappings looked into
 
     def span(self, place: Place) -> Span:
         """The span of ``place``; where it is not there, a short span of the nearest node above it."""
@@ -102,9 +111,10 @@ class YamlTree(Struct, frozen=True):
             occurrence = place.occurrence if depth == len(place.path) else 0
             match node:
                 case Mapping() if isinstance(step, str):
-                    entry = node.entry(step, occurrence)
-                    if entry is None:
+                    named = self._named(node).get(step, [])
+                    if not 0 <= occurrence < len(named):
                         return _head(node)
+                    entry = named[occurrence]
                     key, node = entry.key, entry.value
                 case Sequence() if isinstance(step, int) and 0 <= step < len(node.items):
                     key, node = None, node.items[step]
@@ -112,6 +122,15 @@ class YamlTree(Struct, frozen=True):
                     return _head(node)
         target: Node = key if place.part == "key" and key is not None else node
         return _narrow(target, place) if place.offset is not None else target.span
+
+    def _named(self, node: Mapping) -> dict[str, list[Entry]]:
+        """The entries of ``node`` by name: there may be as many findings about it as it has entries."""
+        found = self.known.get(id(node))
+        if found is None:
+            found = self.known[id(node)] = {}
+            for entry in node.entries:
+                found.setdefault(str(entry.key.value), []).append(entry)
+        return found
 
 
 def _head(node: Node) -> Span:

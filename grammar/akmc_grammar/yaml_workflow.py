@@ -18,6 +18,7 @@ from akmc_grammar.expressions import refuse_expressions
 from akmc_grammar.ir import SourceIR, Step
 from akmc_grammar.markdown import LineLocator, as_list, readable
 from akmc_grammar.places import Path, Place, Span
+from akmc_grammar.shape_hints import ONE_JOB
 from akmc_grammar.shape_walk import Walk
 from akmc_grammar.source import SourceText
 from akmc_grammar.suggest import listed
@@ -224,7 +225,8 @@ class WorkflowReader:
         if len(names) != 1:
             at, key = (("jobs", names[1]), True) if names else (("jobs",), False)
             message = f"a workflow has exactly one job, found {len(names)}"
-            self.walk.report("multi-job-unsupported", at, message, key=key, help=split)
+            help = split if names else f"add it, such as {ONE_JOB}"
+            self.walk.report("multi-job-unsupported", at, message, key=key, help=help)
             return None
         name = names[0]
         job = jobs.get(name)

@@ -29,6 +29,8 @@ FAMILIES: Final = MappingProxyType(
 """Family to the extensions that it admits, the preferred one first."""
 
 CHECKED_FAMILIES: Final = ("workflows", "tasks")
+NAMED_FAMILIES: Final = (*CHECKED_FAMILIES, "commands")
+"""Families that can be checked by name; a command is otherwise read where a workflow uses it."""
 UNRECOGNISED_EXTENSION: Final = ".yaml"
 NO_ASSET: Final = "README.md"
 
@@ -41,8 +43,12 @@ class Bundle(Struct, frozen=True):
 
     def relative(self, file: FilePath) -> str | None:
         """``file`` relative to the root, with forward slashes, links not followed; ``None`` outside the bundle."""
-        named = absolute(file)
-        return named.relative_to(self.root).as_posix() if named.is_relative_to(self.root) else None
+        # Texts, not paths: a check of many files asks a dozen times for each.
+        named, root = os.path.abspath(file), str(self.root)  # noqa: PTH100 (resolve() would follow links)
+        head = root if root.endswith(os.sep) else root + os.sep
+        if os.path.normcase(named).startswith(os.path.normcase(head)):
+            return named[len(head) :].replace(os.sep, "/")
+        return "." if os.path.normcase(named) == os.path.normcase(root) else None
 
     def contains(self, file: FilePath) -> bool:
         """Whether ``file`` lies in the bundle once every link is followed."""
@@ -61,7 +67,7 @@ class Located(Struct, frozen=True):
     @property
     def path(self) -> str:
         """The path relative to the bundle's root, with forward slashes."""
-        return self.file.relative_to(self.bundle.root).as_posix()
+        return self.bundle.relative(self.file) or self.file.name
 
 
 class Found(Struct, frozen=True):
@@ -109,14 +115,28 @@ def classify(file: FilePath, bundle: Bundle | None = None) -> Located | None:
     if bundle is not None:
         parts = named.relative_to(bundle.root).parts if named.is_relative_to(bundle.root) else ()
         return _located(bundle, parts, named) if len(parts) > 1 and _admits(parts[0], named.suffix) else None
-    for folder in named.parents:
-        if folder.name.startswith("."):
+    home = _home(named.parent, named.suffix)
+    return None if home is None else _located(home, named.relative_to(home.root).parts, named)
+
+
+def _home(folder: FilePath, suffix: str) -> Bundle | None:
+    """The bundle of a file with this suffix in ``folder`` by its nearest ancestor with an admitting family's name."""
+    for above in (folder, *folder.parents):
+        if above.name.startswith("."):
             return None
-        if _admits(folder.name, named.suffix):
-            root = folder.parent
-            if root.name.startswith("."):
-                return None
-            return _located(Bundle(root), named.relative_to(root).parts, named)
+        if _admits(above.name, suffix):
+            return None if above.parent.name.startswith(".") else Bundle(above.parent)
+    return None
+
+
+def dot_folder(folder: FilePath) -> str | None:
+    """The name that keeps ``folder`` from being, or from lying in, a bundle because it begins with a dot, if any: its
+    own, or that of the folder around the family folder that it lies in."""
+    below: FilePath | None = None
+    for above in (folder, *folder.parents):
+        if above.name.startswith("."):
+            return above.name if below is None or below.name in FAMILIES else None
+        below = above
     return None
 
 
@@ -141,10 +161,12 @@ def find_bundle(directory: FilePath) -> Bundle | None:
 def iter_assets(bundle: Bundle, under: FilePath | None = None) -> Iterator[Located]:
     """Every workflow and task of ``bundle``, sorted by path, ``.yaml`` files included so that none is skipped silently.
 
-    ``under`` narrows the search to one folder. Folders that begin with a dot and linked folders are not entered.
+    ``under`` narrows the search to one folder; commands are found where it is theirs. Folders that begin with a dot
+    and linked folders are not entered.
     """
     limit = None if under is None else absolute(under)
-    for family in CHECKED_FAMILIES:
+    names_commands = limit is not None and limit.is_relative_to(bundle.root / "commands")
+    for family in NAMED_FAMILIES if names_commands else CHECKED_FAMILIES:
         for located in _walk(bundle.root / family, family):
             if limit is None or located.file.is_relative_to(limit):
                 yield located
@@ -157,11 +179,17 @@ def _walk(folder: FilePath, family: str) -> Iterator[Located]:
     bundle = Bundle(folder.parent)
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        here = absolute(FilePath(where))
+        homes: dict[str, Bundle | None] = {}  # a folder of thousands is asked about once per suffix
         for name in sorted(files):
-            file = FilePath(where, name)
-            located = None if name == NO_ASSET or name.startswith(".") else classify(file)
-            if located is None and name != NO_ASSET and _admits(family, file.suffix):
-                located = _located(bundle, file.relative_to(bundle.root).parts, file)
+            file = here / name
+            suffix = file.suffix
+            if suffix not in homes:
+                homes[suffix] = _home(here, suffix)
+            home = None if name == NO_ASSET or name.startswith(".") else homes[suffix]
+            if home is None and name != NO_ASSET and _admits(family, suffix):
+                home = bundle
+            located = None if home is None else _located(home, file.relative_to(home.root).parts, file)
             if located is not None and (located.family == family or located.family in CHECKED_FAMILIES):
                 yield located
 

@@ -180,10 +180,12 @@ class Compositions:
 
 
 def printed_path(root: str, hops: list[Hop]) -> str:
-    """A path as text, task hops shown: ``a -> tasks/w -> b -> a``."""
+    """A path as text, task hops shown: ``a -> tasks/w -> b -> a``; one from a task ends where it comes back to it."""
     words = [shown_ref(root)]
     for hop in hops:
         if hop.task is not None:
             words.append(hop.task.ref)
+            if hop.task.ref == root:
+                break
         words.append(shown_ref(hop.child.ref))
     return " -> ".join(words)

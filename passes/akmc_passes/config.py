@@ -7,9 +7,10 @@ Paths enter only as ``bundles`` and never a plan.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path as FilePath
 from typing import TypeVar
 
@@ -20,9 +21,10 @@ from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.keys import Record
 from akmc_passes.alias_table import Aliases, read_aliases
 from akmc_passes.config_places import FILE, FOLDER, MODELS, project_config, user_folder
-from akmc_passes.config_reader import ConfigError, Reader, below, read_settings
+from akmc_passes.config_reader import ConfigError, Faults, Reader, below, read_settings
 from akmc_passes.engine_config import EngineConfig, read_engine
 from akmc_passes.paths import absolute
+from akmc_passes.words import quoted
 
 __all__ = [
     "FILE",
@@ -95,48 +97,73 @@ def _same_file(first: FilePath, second: FilePath) -> bool:
 
 
 def read_config(reader: Reader, base: FilePath) -> Config:
-    """One file as a Config of its own; relative bundle paths start at the folder ``base``. Raises ConfigError."""
-    found = _document(reader, config_keys.CONFIG)
-    engines = reader.mapping(found.get("engines", {}), "engines")
-    defaults = reader.closed(found.get("defaults", {}), "defaults", config_keys.names(config_keys.DEFAULTS))
-    return Config(
-        engines={name: read_engine(reader, name, value, f"engines.{name}") for name, value in engines.items()},
-        default_engine=_name(reader, defaults, "defaults", "engine"),
-        default_llm_engine=_name(reader, defaults, "defaults", "llmEngine"),
-        workflow=_workflow(
-            reader, reader.closed(found.get("workflow", {}), "workflow", config_keys.names(config_keys.WORKFLOW))
-        ),
-        bundles=_bundles(reader, found.get("bundles", {}), base),
-        aliases=(read_aliases(reader, found.get("modelAliases", {}), "modelAliases"),),
+    """One file as a Config of its own; relative bundle paths start at the folder ``base``. Raises ConfigError with every
+    fault of the file."""
+    faults = Faults()
+    found = _document(reader, config_keys.CONFIG, faults)
+    defaults = reader.known(found.get("defaults", {}), "defaults", config_keys.names(config_keys.DEFAULTS), faults)
+    config = Config(
+        engines=_engines(reader, found.get("engines", {}), faults),
+        default_engine=_name(reader, defaults, "defaults", "engine", faults),
+        default_llm_engine=_name(reader, defaults, "defaults", "llmEngine", faults),
+        workflow=_workflow(reader, found.get("workflow", {}), faults),
+        bundles=_bundles(reader, found.get("bundles", {}), base, faults),
+        aliases=(faults.attempt(lambda: read_aliases(reader, found.get("modelAliases", {}), "modelAliases"), {}),),
         files=(reader.file,),
     )
+    faults.settle()
+    return config
 
 
-def _document(reader: Reader, shape: Record) -> JsonObject:
-    """The file's object, with the keys of ``shape`` alone."""
-    found = reader.closed(reader.document(), "", config_keys.names(shape))
+def _document(reader: Reader, shape: Record, faults: Faults) -> JsonObject:
+    """The keys of ``shape`` in the file's object."""
+    found = reader.known(reader.document(), "", config_keys.names(shape), faults)
     if "$schema" in found:
-        reader.text_of(found["$schema"], "$schema")
+        faults.attempt(lambda: reader.text_of(found["$schema"], "$schema"), "")
     return found
 
 
-def _name(reader: Reader, found: JsonObject, where: str, key: str) -> str | None:
-    return reader.text_of(found[key], below(where, key)) if key in found else None
+def _engines(reader: Reader, value: Json, faults: Faults) -> dict[str, EngineConfig]:
+    engines: dict[str, EngineConfig] = {}
+    nothing: JsonObject = {}
+    for name, inner in faults.attempt(lambda: reader.mapping(value, "engines"), nothing).items():
+        read = partial(read_engine, reader, name, inner, f"engines.{name}")
+        engine = faults.attempt(read, None)
+        if engine is not None:
+            engines[name] = engine
+    return engines
 
 
-def _workflow(reader: Reader, found: JsonObject) -> Workflow:
+def _name(reader: Reader, found: JsonObject, where: str, key: str, faults: Faults) -> str | None:
+    return faults.attempt(lambda: reader.text_of(found[key], below(where, key)), None) if key in found else None
+
+
+def _workflow(reader: Reader, value: Json, faults: Faults) -> Workflow:
+    found = reader.known(value, "workflow", config_keys.names(config_keys.WORKFLOW), faults)
+
     def width(key: str) -> int | None:
-        return reader.integer(found[key], f"workflow.{key}", bounds.CONCURRENCY) if key in found else None
+        if key not in found:
+            return None
+        return faults.attempt(lambda: reader.integer(found[key], f"workflow.{key}", bounds.CONCURRENCY), None)
 
-    return Workflow(
-        width("maxConcurrency"), width("defaultMapConcurrency"), _name(reader, found, "workflow", "judgeEngine")
-    )
+    judge = _name(reader, found, "workflow", "judgeEngine", faults)
+    return Workflow(width("maxConcurrency"), width("defaultMapConcurrency"), judge)
 
 
-def _bundles(reader: Reader, value: Json, base: FilePath) -> dict[str, FilePath]:
-    found = reader.mapping(value, "bundles")
-    paths = {name: reader.text_of(path, f"bundles.{name}") for name, path in found.items()}
-    return {name: absolute(base / path) for name, path in paths.items()}
+def _bundles(reader: Reader, value: Json, base: FilePath, faults: Faults) -> dict[str, FilePath]:
+    paths: dict[str, FilePath] = {}
+    nothing: JsonObject = {}
+    for name, inner in faults.attempt(lambda: reader.mapping(value, "bundles"), nothing).items():
+        where = f"bundles.{name}"
+        if re.fullmatch(config_keys.BUNDLE_NAME.body, name) is None:
+            rule = config_keys.BUNDLE_NAME.hint
+            faults.found.append(
+                reader.fault(where, f"{quoted(name)} is no name of a bundle, as no ref can say it: {rule}")
+            )
+        path = faults.attempt(partial(reader.text_of, inner, where), None)
+        if path is not None:
+            paths[name] = absolute(base / path)
+    return paths
 
 
 def _merge(layers: list[Config], models: tuple[Aliases, ...]) -> Config:
@@ -177,7 +204,9 @@ def _model_tables(layers: list[tuple[Reader, FilePath]], user: FilePath) -> tupl
 
 def read_models(reader: Reader) -> Aliases:
     """The table of a models.json; raises ConfigError."""
-    found, version = _document(reader, config_keys.MODELS), config_keys.MODELS_VERSION
+    faults, version = Faults(), config_keys.MODELS_VERSION
+    found = _document(reader, config_keys.MODELS, faults)
+    faults.settle()
     if found.get("version") != version or isinstance(found.get("version"), bool):
         raise reader.fault("version" if "version" in found else "", f'expected "version": {version}')
     return read_aliases(reader, found.get("aliases", {}), "aliases")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
-from typing import Final
+from typing import Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from akm_schemas.bounds import Bound
 from akm_schemas.json_types import Json, JsonObject
@@ -16,22 +16,58 @@ from akmc_grammar.suggest import did_you_mean, listed
 from akmc_passes.words import quoted
 
 _DEPTH: Final = 64
+_T = TypeVar("_T")
 
 
 class ConfigError(Exception):
     """A config that cannot be used (exit 78).
 
-    ``file`` is the file as found, ``where`` the dotted path of the setting (empty for the whole file), ``line`` counts
-    from 1 where it is known.
+    ``file`` is the file as found, ``where`` the dotted path of the setting (empty for the whole file), ``line`` and
+    ``column`` count from 1 where they are known. ``more`` are further faults of the same file.
     """
 
-    def __init__(self, file: FilePath, where: str, message: str, line: int | None = None) -> None:
-        place = f"{file}:{line}" if line is not None else f"{file}"
-        super().__init__(f"{place}: {where}: {message}" if where else f"{place}: {message}")
+    def __init__(
+        self, file: FilePath, where: str, message: str, line: int | None = None, column: int | None = None
+    ) -> None:
+        place = ":".join(str(part) for part in (file, line, column) if part is not None)
+        self.text = f"{place}: {where}: {message}" if where else f"{place}: {message}"
+        super().__init__(self.text)
         self.file = file
         self.where = where
         self.message = message
         self.line = line
+        self.column = column
+        self.more: tuple[ConfigError, ...] = ()
+
+    @property
+    def every(self) -> tuple[ConfigError, ...]:
+        """This fault and the further ones."""
+        return (self, *self.more)
+
+    def __str__(self) -> str:
+        """All of it in one line."""
+        return "; ".join(error.text for error in self.every)
+
+
+class Faults(Struct):
+    """Collects what is wrong with a file, so that all of it is said at once."""
+
+    found: list[ConfigError] = field(default_factory=list)
+
+    def attempt(self, read: Callable[[], _T], instead: _T) -> _T:
+        """What ``read`` returns; ``instead`` after a fault."""
+        try:
+            return read()
+        except ConfigError as error:
+            self.found.extend(error.every)
+            return instead
+
+    def settle(self) -> None:
+        """Raise what was collected, if anything, the first fault with the others."""
+        if self.found:
+            first = self.found[0]
+            first.more = tuple(self.found[1:])
+            raise first
 
 
 class Reader(Struct, frozen=True):
@@ -55,8 +91,10 @@ class Reader(Struct, frozen=True):
         """An error at the setting ``where``; its line is given when the key occurs once in the file."""
         word = json.dumps(where.rpartition(".")[2], ensure_ascii=False)
         at = self.text.find(word) if where else -1
-        unique = at >= 0 and self.text.find(word, at + 1) < 0
-        return ConfigError(self.file, where, message, self.text.count("\n", 0, at) + 1 if unique else None)
+        if at < 0 or self.text.find(word, at + 1) >= 0:
+            return ConfigError(self.file, where, message)
+        line, column = self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at)
+        return ConfigError(self.file, where, message, line, column)
 
     def mapping(self, value: Json, where: str) -> JsonObject:
         """A JSON object."""
@@ -66,14 +104,22 @@ class Reader(Struct, frozen=True):
 
     def closed(self, value: Json, where: str, allowed: Iterable[str]) -> JsonObject:
         """A JSON object with none but the allowed keys."""
-        found = self.mapping(value, where)
+        faults = Faults()
+        found = self.known(value, where, allowed, faults)
+        faults.settle()
+        return found
+
+    def known(self, value: Json, where: str, allowed: Iterable[str], faults: Faults) -> JsonObject:
+        """The allowed keys of a JSON object; ``faults`` gets every other one."""
+        nothing: JsonObject = {}
+        found = faults.attempt(lambda: self.mapping(value, where), nothing)
         known = sorted(allowed)
         for key in found:
             if key not in known:
                 help = did_you_mean(key, known)
                 message = f"unknown key {quoted(key)}; allowed: {listed(known)}" + (f"; {help}" if help else "")
-                raise self.fault(below(where, key), message)
-        return found
+                faults.found.append(self.fault(below(where, key), message))
+        return {key: inner for key, inner in found.items() if key in known}
 
     def text_of(self, value: Json, where: str) -> str:
         """A string that is not empty."""
@@ -96,7 +142,7 @@ class Reader(Struct, frozen=True):
         if not isinstance(number, int) or isinstance(number, bool):
             raise self.fault(where, f"expected an integer, found {kind_of(value)}")
         if not bound.holds(number):
-            raise self.fault(where, f"{bound.name} takes {bound.says()}, found {number}")
+            raise self.fault(where, f"takes {bound.says()}, found {number}")
         return number
 
     def number(self, value: Json, where: str) -> int | float:

@@ -5,19 +5,9 @@ Values are walked over and never kept.
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from msgspec import Struct
 
-_KEY: Final = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
-_BLANK: Final = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_SINGLE: Final = re.compile(r"'([^'\n]*)'")
-_DOUBLE: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_PLAIN: Final = re.compile(r"[^\n]*")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*")
-_SECRET: Final = re.compile(r"\$\{secret:([^}\n]*)(\}?)")
-_SECRET_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+from akm_schemas.dotenv import ASSIGNMENT, BARE, BLANK, COMMENT, DOUBLE, SECRET, SECRET_NAME, SINGLE
 
 
 class EnvNames(Struct, frozen=True):
@@ -40,11 +30,11 @@ def read_env_names(text: str) -> EnvNames | EnvFault:
     secrets: set[str] = set()
     at = 0
     while at < len(text):
-        if blank := _BLANK.match(text, at):
+        if blank := BLANK.match(text, at):
             at = max(blank.end(), at + 1)
             continue
         line = text.count("\n", 0, at) + 1
-        key = _KEY.match(text, at)
+        key = ASSIGNMENT.match(text, at)
         if key is None:
             return EnvFault(line, "is neither KEY=VALUE, a comment nor blank")
         keys.add(key[1])
@@ -53,7 +43,7 @@ def read_env_names(text: str) -> EnvNames | EnvFault:
             return EnvFault(line, value)
         mentions, at = value
         for name, closing in mentions:
-            if not closing or not _SECRET_NAME.fullmatch(name):
+            if not closing or not SECRET_NAME.fullmatch(name):
                 return EnvFault(line, "mentions a secret that is not written ${secret:NAME}")
             secrets.add(name)
     return EnvNames(tuple(sorted(keys)), tuple(sorted(secrets)))
@@ -63,13 +53,13 @@ def _value(text: str, at: int) -> tuple[list[tuple[str, str]], int] | str:
     """The mentions of secrets in the value at ``at`` and where the next line begins, or what is wrong with it."""
     opening = text[at : at + 1]
     if opening not in ("'", '"'):
-        bare = _PLAIN.match(text, at)
+        bare = BARE.match(text, at)
         assert bare is not None
-        return _SECRET.findall(_COMMENT.sub("", bare[0])), bare.end() + 1
-    quoted = (_SINGLE if opening == "'" else _DOUBLE).match(text, at)
+        return SECRET.findall(COMMENT.sub("", bare[0])), bare.end() + 1
+    quoted = (SINGLE if opening == "'" else DOUBLE).match(text, at)
     if quoted is None:
         return f"opens a value with {opening} and never closes it"
-    rest = _BLANK.match(text, quoted.end())
+    rest = BLANK.match(text, quoted.end())
     if rest is None:
         return "goes on after its quoted value"
-    return [] if opening == "'" else _SECRET.findall(quoted[1]), rest.end()
+    return [] if opening == "'" else SECRET.findall(quoted[1]), rest.end()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
 from akmc_grammar.diagnostics import Diagnostic, Sink
 from akmc_grammar.document import Document
+from akmc_grammar.places import Place, Span
+from akmc_grammar.reference_grammar import parse_asset_ref
 from akmc_grammar.source import SourceText
 from akmc_passes.bundle import Bundle
 from akmc_passes.contract import Asset, Context, PassCrash, Program, Readable, SourceStore
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from akmc_passes.composition_graph import Hop
     from akmc_passes.tasks import ReadTask
 
+_NAMEABLE: Final = (
+    'rename it: a ref has ASCII letters, digits, ".", "_" and "-" between its slashes, a letter, digit or "_" first'
+)
 _HopsKey: TypeAlias = tuple[int, FilePath | None, int]
 _Key: TypeAlias = tuple[str, FilePath, str, FilePath, str, FilePath | None, int, bool]
 
@@ -85,6 +90,10 @@ class Library:
             from akmc_passes.pipeline import crash_of
 
             return Reading(None, tuple(sink.found), crash_of("front end", source.name, error))
+        if asset.ref and parse_asset_ref(asset.ref) is None:
+            message = f'no ref can name this file: "{asset.ref}" is none'
+            place = Place(source.name, span=Span(1, 1, 1, 1))
+            sink.report("unnameable-file", place, message, help=_NAMEABLE)
         return Reading(document, tuple(sink.found))
 
     # ---- workflows ----

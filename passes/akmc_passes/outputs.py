@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from akm_schemas.references import Reference
-from akmc_grammar.places import Path
 from akmc_passes.contract import Context, Program
 from akmc_passes.ir_walk import references
 from akmc_passes.reference_reader import ReferenceReader
@@ -28,12 +26,5 @@ def run(program: Program, context: Context) -> Program:
     ir = program.document.ir
     if ir is None:
         return program
-    reader = ReferenceReader(program, context, Spine(ir))
-    found: dict[Path, Reference] = {}
-    for at in references(ir):
-        if at.step is not None or program.document.is_poisoned(at.path):
-            continue
-        reference = reader.read(at)
-        if reference is not None:
-            found[at.path] = reference
+    found = ReferenceReader(program, context, Spine(ir)).read_all(at for at in references(ir) if at.step is None)
     return replace(program, references={**program.references, **found})

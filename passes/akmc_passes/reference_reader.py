@@ -5,9 +5,11 @@ Shared by the passes ``references`` (what steps read) and ``outputs`` (what a ru
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from akm_schemas.references import Reference
 from akmc_grammar.diagnostics import Note
-from akmc_grammar.places import Place
+from akmc_grammar.places import Path, Place
 from akmc_grammar.reference_grammar import ReferenceFault, parse_reference
 from akmc_grammar.suggest import did_you_mean, listed
 from akmc_passes.contract import Context, Program
@@ -23,6 +25,11 @@ class ReferenceReader:
         self.program = program
         self.sink = context.sink
         self.spine = spine
+
+    def read_all(self, places: Iterable[ReferenceAt]) -> dict[Path, Reference]:
+        """The references at ``places`` by path; what was reported, now or by the front end, is left out."""
+        read = ((at.path, self.read(at)) for at in places if not self.program.document.is_poisoned(at.path))
+        return {path: reference for path, reference in read if reference is not None}
 
     def read(self, at: ReferenceAt) -> Reference | None:
         """The reference at a place, ``None`` when it was reported or names what could not be read."""

@@ -27,6 +27,8 @@ TEXT: Final[View] = (({"type": "string"},),)
 # an analysis budget, not a limit of the language: beyond it a schema counts as "may be anything"
 _ALTERNATIVES: Final = 128
 
+_ONE: Final = {name: frozenset({name, "integer"} if name == "number" else {name}) for name in TYPES}
+_COMBINATORS: Final = frozenset({"allOf", "anyOf", "oneOf"})
 _ARTICLES: Final = {
     "array": "an array",
     "boolean": "a boolean",
@@ -130,6 +132,8 @@ def _expand(schema: Json) -> list[Conjunction] | None:
     if not isinstance(schema, dict):
         return [()]
     result: list[Conjunction] = [(schema,)]
+    if schema.keys().isdisjoint(_COMBINATORS):
+        return result
     parts: list[list[Conjunction] | None] = []
     if isinstance(members := schema.get("allOf"), list):
         parts.append(_expand_all(members))
@@ -154,6 +158,8 @@ def _types(alternative: Conjunction) -> frozenset[str]:
 def _own_types(schema: JsonObject) -> frozenset[str]:
     """The kinds that ``type`` and ``enum`` of one schema admit."""
     named = schema.get("type")
+    if isinstance(named, str) and "enum" not in schema and named in _ONE:
+        return _ONE[named]
     names = [named] if isinstance(named, str) else named if isinstance(named, list) and named else None
     types = TYPES
     if names is not None:

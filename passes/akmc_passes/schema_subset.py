@@ -8,6 +8,8 @@ The subset itself lives in ``akm_schemas.subset_check``, which returns pointer a
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from akm_schemas.json_types import JsonObject
 from akm_schemas.subset_check import KeywordFix, SchemaFault, check_schema
 from akmc_grammar.diagnostics import Edit, Fix
@@ -46,10 +48,14 @@ def run(program: Program, context: Context) -> Program:
     return program
 
 
-def report_schema(document: Readable, context: Context, path: Path, schema: JsonObject) -> None:
-    """Report every fault of the schema at ``path`` of a document."""
+def report_schema(
+    document: Readable, context: Context, path: Path, schema: JsonObject, *, flag: str | None = None
+) -> None:
+    """Report every fault of the schema at ``path`` of a document. ``flag`` is the help line of a ``required`` beside
+    the schema's own keywords that is neither a list nor the flag that stands there too."""
     for fault in check_schema(schema):
-        _report(document, context, path, fault)
+        is_flag = flag is not None and fault.pointer == ("required",) and fault.kind == "malformed"
+        _report(document, context, path, replace(fault, help=flag) if is_flag else fault)
 
 
 def _report(document: Readable, context: Context, path: Path, fault: SchemaFault) -> None:

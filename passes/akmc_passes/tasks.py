@@ -8,6 +8,7 @@ workflow, ``child`` the workflow that it targets. Source: spec 1, section 4.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec import UNSET, Struct
 
@@ -29,6 +30,7 @@ from akmc_passes.schema_subset import report_schema
 from akmc_passes.words import quoted
 
 RULE = "task-invalid"
+_FLAG: Final = "write required: true where the input has to be bound; a list of names goes with the keys of an object"
 
 
 class ReadTask(Struct, frozen=True):
@@ -98,7 +100,7 @@ def _check_schemas(document: TaskDocument, task: TaskIR, context: Context) -> fr
     """Report faults of schemas; the names of the inputs whose schemas can be used."""
     sound: set[str] = set()
     for name, item in task.inputs.items():
-        report_schema(document, context, ("inputs", name), item.schema)
+        report_schema(document, context, ("inputs", name), item.schema, flag=_FLAG)
         if not check_schema(item.schema):
             sound.add(name)
     if task.unit.output is not UNSET and not document.is_poisoned(("output",)):

@@ -2,7 +2,7 @@
 
 Before: references are parsed and name declared things; schemas may still be malformed. After: every reference whose
 path the producer's schema cannot carry, every ``map.over`` that cannot be an array, every ``route.input`` that cannot
-be a scalar, every bound reference whose kinds of value the target's schema all refuses, and every branch or value that a
+be a scalar, every collecting map whose output schema refuses all lists, every bound reference whose kinds of value the target's schema all refuses, and every branch or value that a
 routed enum leaves over is reported. The program is unchanged.
 
 Nothing here asks for a schema: what declares none may be anything (spec 1, section 2.3). An exec step without a schema
@@ -15,12 +15,12 @@ from msgspec import UNSET
 
 from akm_schemas.references import Reference
 from akmc_grammar.diagnostics import Note
-from akmc_grammar.ir import SourceIR
+from akmc_grammar.ir import SourceIR, Step
 from akmc_grammar.places import Path, Place
 from akmc_grammar.suggest import did_you_mean, listed
 from akmc_passes.artifacts import Known, match_text, producer, routed_values
 from akmc_passes.contract import Context, Program
-from akmc_passes.ir_walk import marred, route_of
+from akmc_passes.ir_walk import map_of, marred, route_of
 from akmc_passes.schema_paths import SCALARS, Broken, View, admitted_types, described, follow, view_of
 from akmc_passes.spine import Spine
 from akmc_passes.words import quoted
@@ -32,6 +32,7 @@ EMITS: tuple[str, ...] = (
     "input-binding-invalid",
     "unreachable-branch",
     "non-exhaustive-route",
+    "map-output-mismatch",
 )
 
 
@@ -61,6 +62,8 @@ def run(program: Program, context: Context) -> Program:
     for index, step in enumerate(ir.steps):
         if step.kind == "route" and not marred(program.document, ("steps", index, "route")):
             _check_branches(program, context, ir, spine, index)
+        elif step.kind == "map":
+            _check_collected(program, context, step, index)
     return program
 
 
@@ -129,6 +132,20 @@ def _check_binding(
     help = "bind an output of that type, or declare the schema of what the producer really makes"
     notes = _declared(program, known)
     context.sink.report("input-binding-invalid", program.place(*path), message, notes=notes, help=help)
+
+
+def _check_collected(program: Program, context: Context, step: Step, index: int) -> None:
+    """A map that collects promotes a list, whatever its units make."""
+    document, path = program.document, ("steps", index, "output")
+    if step.output is UNSET or not step.output or marred(document, path):
+        return
+    reducer = map_of(step).reducer
+    types = admitted_types(view_of(step.output))
+    if "array" in types or reducer not in (UNSET, "collect") or marred(document, ("steps", index, "map", "reducer")):
+        return
+    message = f"the map collects its results into an array, and its output takes {described(types)}"
+    help = 'write {type: array, items: ...}; the schema of one result is "output" in "map.unit"'
+    context.sink.report("map-output-mismatch", program.place(*path), message, help=help)
 
 
 def _check_branches(program: Program, context: Context, ir: SourceIR, spine: Spine, index: int) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import UNSET
 
 from akm_schemas.plan import Plan
+from akmc_grammar.ir import SourceIR
 from akmc_passes.contract import Program
 from akmc_passes.ir_walk import bound_references, env_refs, references
 from akmc_passes.lower import targets_of
@@ -30,18 +31,26 @@ def verify_program(program: Program, before: Program) -> None:
         if program.plan is not None or program.references or program.assets:
             raise InvariantError("a document that could not be read was given a meaning")
         return
-    texts = {at.path: at.text for at in (*references(ir), *bound_references(ir))}
-    for path, reference in program.references.items():
-        if texts.get(path) != reference.text:
-            raise InvariantError(f"a reference at {path} that the source does not have: {reference.text!r}")
-    env_paths = {at.path for at in env_refs(ir)}
-    if strays := [path for path in program.env_files if path not in env_paths]:
-        raise InvariantError(f"env files bound where the source has no env ref: {strays}")
+    # What a pass handed on as it was has been verified behind the pass that made it.
+    if program.references is not before.references:
+        verify_references(program, ir)
+    if program.env_files is not before.env_files:
+        env_paths = {at.path for at in env_refs(ir)}
+        if strays := [path for path in program.env_files if path not in env_paths]:
+            raise InvariantError(f"env files bound where the source has no env ref: {strays}")
     for path in (*program.choices, *program.composed):
         if len(path) != 2 or path[0] != "steps" or path[1] not in range(len(ir.steps)):
             raise InvariantError(f"a step setting at {path}, which is no step")
     if program.plan is not None:
         verify_plan(program.plan, program)
+
+
+def verify_references(program: Program, ir: SourceIR) -> None:
+    """Raise InvariantError unless every reference is the text that the source has at its path."""
+    texts = {at.path: at.text for at in (*references(ir), *bound_references(ir))}
+    for path, reference in program.references.items():
+        if texts.get(path) != reference.text:
+            raise InvariantError(f"a reference at {path} that the source does not have: {reference.text!r}")
 
 
 def verify_plan(plan: Plan, program: Program) -> None:

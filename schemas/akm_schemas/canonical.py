@@ -57,10 +57,11 @@ def writer_of(value: Json) -> Writer:
     A plan is written a dozen times for its hashes and sizes. One survey at C speed finds that nothing in it has to be
     put right (hardly any plan holds a fraction), and then msgspec writes it without a walk.
     """
-    return _plain_bytes if _is_plain(value) else canonical_bytes
+    return plain_bytes if _is_plain(value) else canonical_bytes
 
 
-def _plain_bytes(value: Json) -> bytes:
+def plain_bytes(value: Json) -> bytes:
+    """``canonical_bytes`` of a value that holds no fraction, no integer beyond +-2^53 and no name beyond ASCII."""
     try:
         return _encode(value)
     except (UnicodeEncodeError, RecursionError, TypeError):

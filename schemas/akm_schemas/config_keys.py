@@ -31,6 +31,9 @@ PLATFORMS: Final = ("claude", "opencode", "codex", "gemini", "opencode-sdk", "co
 KINDS: Final = ("agent", "llm")
 MODELS_VERSION: Final = 1
 ANY_NAME: Final = r"[\s\S]*"
+BUNDLE_NAME: Final = Pattern(
+    r"[A-Za-z0-9_][A-Za-z0-9._-]*", 'ASCII letters, digits, ".", "_" and "-", a letter, digit or "_" first'
+)
 
 ENGINE_NAME: Final = Pattern(
     rf"(?!akm-){ENGINE}", 'lower-case words joined by single dashes, at most 63 characters, not starting with "akm-"'
@@ -74,7 +77,7 @@ AGENT_ENGINE: Final = Record(
         Key("kind", Text(choices=("agent",)), "a coding agent's command line", required=True),
         Key("platform", Text(choices=PLATFORMS), "which agent", required=True),
         Key("bin", Text(), "the program, where it is not the platform's own"),
-        Key("args", ListOf(Text()), "arguments in front of those that the platform needs"),
+        Key("args", ListOf(Text()), "further arguments, after those that the platform needs"),
         Key("workspace", Text(size=bounds.CWD_LENGTH), "where the agent works, relative and contained"),
         Key("model", Text(), "model or alias"),
         Key("timeoutMs", Integer(bounds.TIMEOUT_MS), "time limit of one unit in milliseconds"),

@@ -11,6 +11,7 @@ from akm_schemas import bounds
 from akm_schemas.config_keys import (
     AGENT_ENGINE,
     API_KEY,
+    BUNDLE_NAME,
     CONFIG,
     ENDPOINT,
     ENGINE_NAME,
@@ -37,7 +38,11 @@ def config() -> JsonObject:
         "propertyNames": {**pattern_members(ENGINE_NAME), **limits(bounds.ENGINE_NAME, "Length")},
         "additionalProperties": reference_to("engine"),
     }
-    bundles: JsonObject = {"type": "object", "additionalProperties": _TEXT}
+    bundles: JsonObject = {
+        "type": "object",
+        "propertyNames": pattern_members(BUNDLE_NAME),
+        "additionalProperties": _TEXT,
+    }
     records = {shape.name: _record(writer, shape) for shape in (LLM_ENGINE, AGENT_ENGINE)}
     root = _record(writer, CONFIG, {"engines": engines, "bundles": bundles})
     return {

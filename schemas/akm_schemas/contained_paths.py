@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
+_UNFIT: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def path_fault(text: str, *, found: bool = False) -> str | None:
@@ -23,10 +24,9 @@ def path_fault(text: str, *, found: bool = False) -> str | None:
         return "holds a backslash"
     if "~" in text and not found:
         return 'holds a "~", which nothing expands'
-    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in text):
-        return "holds a control character"
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        return "is not UTF-8"
+    odd = _UNFIT.findall(text)
+    if odd:
+        return "holds a control character" if min(odd) < "\x80" else "is not UTF-8"
     parts = text.split("/")
     if ".." in parts:
         return 'climbs out with ".."'

@@ -12,7 +12,7 @@ from typing import Final, cast
 import msgspec
 
 from akm_schemas.bounds import CHILD_BYTES, COMPOSITION_DEPTH, KIB, PLAN_BYTES, STEPS
-from akm_schemas.canonical import Writer, canonical_bytes, pretty_bytes, writer_of
+from akm_schemas.canonical import Writer, canonical_bytes, plain_bytes, pretty_bytes, writer_of
 from akm_schemas.json_paths import dotted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.json_values import a_type, json_equal
@@ -21,7 +21,7 @@ from akm_schemas.plan_checks import check_plan
 from akm_schemas.plan_error import PlanError, PlanErrorKind, PlanPath, plan_error
 from akm_schemas.plan_integrity import check_integrity, check_version
 from akm_schemas.plan_sizes import check_sizes
-from akm_schemas.strict_json import JsonFault, parse_json
+from akm_schemas.strict_json import JsonFault, survey_json
 
 __all__ = ["PlanError", "PlanErrorKind", "decode_plan", "encode_plan", "plan_json", "pretty_plan"]
 
@@ -45,11 +45,11 @@ def decode_plan(data: bytes) -> Plan:
     """
     _check_file_size(data)
     try:
-        value = parse_json(data, max_depth=_DEPTH, canonical_numbers=True)
+        read = survey_json(data, max_depth=_DEPTH, canonical_numbers=True)
     except JsonFault as fault:
         raise PlanError("malformed", fault.path or "", _json_message(fault)) from None
-    plan_object = check_version(value)
-    write = writer_of(plan_object)
+    plan_object = check_version(read.value)
+    write = plain_bytes if read.plain else writer_of(plan_object)
     check_integrity(plan_object, write)
     plan = _converted(plan_object)
     _check_form(plan, plan_object)

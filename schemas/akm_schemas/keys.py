@@ -6,9 +6,11 @@ value may be; which rule a miss is reported under is part of the shape where it 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from akm_schemas import bounds
 from akm_schemas.bounds import Bound
@@ -111,7 +113,7 @@ class Key(Struct, frozen=True):
     required: bool = False
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, dict=True):
     """A closed mapping. ``removed`` maps keys of older formats to where they went."""
 
     name: str
@@ -120,7 +122,11 @@ class Record(Struct, frozen=True):
 
     def key(self, name: str) -> Key | None:
         """The key called ``name``."""
-        return next((key for key in self.keys if key.name == name), None)
+        return self._by_name.get(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Key]:
+        return {key.name: key for key in self.keys}
 
 
 Shape: TypeAlias = (
@@ -155,10 +161,10 @@ LLM = Record(
     "llm",
     (
         Key("temperature", Number(), "sampling temperature"),
-        Key("max_tokens", Integer(bounds.MAX_TOKENS), "most tokens of one answer"),
+        Key("max_tokens", Integer(replace(bounds.MAX_TOKENS, name="max_tokens")), "most tokens of one answer"),
         Key("supports_json_schema", Boolean(), "whether the endpoint takes response_format json_schema"),
         Key("extra_params", AnyMapping(bounds.EXTRA_PARAMS_BYTES), "further top-level request members"),
-        Key("context_length", Integer(bounds.MAX_TOKENS), "context window in tokens"),
+        Key("context_length", Integer(replace(bounds.MAX_TOKENS, name="context_length")), "context window in tokens"),
         Key("enable_thinking", Boolean(), "ask for or forbid thinking"),
     ),
 )

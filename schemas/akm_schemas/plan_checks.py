@@ -43,7 +43,7 @@ from akm_schemas.plan import (
     Unit,
 )
 from akm_schemas.plan_assets import check_environment, check_read_set
-from akm_schemas.plan_error import PlanPath
+from akm_schemas.plan_error import PlanPath, plan_error
 from akm_schemas.plan_references import Scope, is_param_name, is_step_id
 from akm_schemas.plan_targets import check_judge, check_target
 from akm_schemas.plan_values import digest, not_empty, relative_path, require, schema_holds, sized, within
@@ -82,9 +82,12 @@ def check_plan(plan: Plan, path: PlanPath = ()) -> None:
 def _check_ids(steps: list[Step], path: PlanPath) -> None:
     seen: dict[str, int] = {}
     for position, step in enumerate(steps):
+        # A thousand steps: places and messages are made where there is something to say.
+        first = seen.setdefault(step.id, position)
+        if is_step_id(step.id) and first == position == step.index:
+            continue
         place = (*path, "steps", position)
         require(is_step_id(step.id), (*place, "id"), f"{quoted(step.id)} is no id of a step")
-        first = seen.setdefault(step.id, position)
         require(first == position, (*place, "id"), f"{quoted(step.id)} is the id of step {first} already")
         require(step.index == position, (*place, "index"), f"says {step.index}, the step stands at {position}")
 
@@ -92,9 +95,11 @@ def _check_ids(steps: list[Step], path: PlanPath) -> None:
 def _check_step(step: Step, path: PlanPath, scope: Scope, positions: Mapping[str, int]) -> None:
     for member in ("unit", "map", "route"):
         present = getattr(step, member) is not UNSET
-        verb = "has no" if present else "needs a"
-        require(present == (member in _MEMBERS[step.kind]), (*path, member), f"a {step.kind} step {verb} {member}")
-    require(len(step.inputs) <= INPUTS.high, (*path, "inputs"), f"expected at most {INPUTS.high} references")
+        if present != (member in _MEMBERS[step.kind]):
+            verb = "has no" if present else "needs a"
+            raise plan_error("bounds", (*path, member), f"a {step.kind} step {verb} {member}")
+    if len(step.inputs) > INPUTS.high:
+        raise plan_error("bounds", (*path, "inputs"), f"expected at most {INPUTS.high} references")
     for index, reference in enumerate(step.inputs):
         scope.check(reference, (*path, "inputs", index), before=step.index)
     not_empty(step.output, (*path, "output"))
@@ -201,8 +206,8 @@ def _check_provenance(plan: Plan, path: PlanPath) -> None:
 
 def _check_span(name: str, span: list[int], path: PlanPath, steps: int) -> None:
     part = _SPAN.fullmatch(name)
-    known = part is not None and int(part[1]) < steps
-    require(known, path, f"{quoted(name)} is no part of a step, such as steps.0 or steps.0.gate")
+    if part is None or int(part[1]) >= steps:
+        raise plan_error("bounds", path, f"{quoted(name)} is no part of a step, such as steps.0 or steps.0.gate")
     from_one = len(span) == 4 and min(span, default=0) >= 1
     require(from_one, path, "expected [line, column, endLine, endColumn] from 1")
     require(span[:2] <= span[2:], path, "ends before it begins")

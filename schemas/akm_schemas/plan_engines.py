@@ -13,7 +13,7 @@ from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_paths import quoted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import AgentEngine, CommandTarget, Engine, LlmEngine, LlmTuning
-from akm_schemas.plan_error import PlanPath
+from akm_schemas.plan_error import PlanPath, plan_error
 from akm_schemas.plan_references import is_variable_name
 from akm_schemas.plan_values import not_empty, relative_path, require, sized, within
 
@@ -45,15 +45,18 @@ def check_runner(target: CommandTarget, path: PlanPath) -> None:
     within(CONCURRENCY, target.concurrency, (*path, "concurrency"))
     has_width = isinstance(engine, LlmEngine) or isinstance(engine.llm_engine, LlmEngine)
     if target.concurrency is UNSET:
-        require(not has_width, (*path, "concurrency"), f"the engine {quoted(engine.name)} needs a width")
-    else:
-        require(has_width, (*path, "concurrency"), f"the agent engine {quoted(engine.name)} has no width of its own")
+        if has_width:
+            raise plan_error("bounds", (*path, "concurrency"), f"the engine {quoted(engine.name)} needs a width")
+    elif not has_width:
+        message = f"the agent engine {quoted(engine.name)} has no width of its own"
+        raise plan_error("bounds", (*path, "concurrency"), message)
 
 
 def _check_engine(engine: Engine, path: PlanPath) -> None:
     name = engine.name
     usable = ENGINE_NAME.holds(len(name)) and _ENGINE.fullmatch(name) and not name.startswith(_RESERVED)
-    require(bool(usable), (*path, "name"), f"{quoted(name)} is no name of an engine")
+    if not usable:
+        raise plan_error("bounds", (*path, "name"), f"{quoted(name)} is no name of an engine")
     if isinstance(engine, AgentEngine):
         _check_agent(engine, path)
         return

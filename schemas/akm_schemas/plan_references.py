@@ -15,7 +15,7 @@ from akm_schemas.references import Reference
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _STEP_ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
-IMPLICIT_EXPORTS: Final = frozenset(("runId", "status"))  # of a workflow without outputs
+IMPLICIT_EXPORTS: Final = ("runId", "status")  # of a workflow without outputs
 _LARGEST_INDEX: Final = 9_999_999_999  # ten digits
 
 
@@ -63,7 +63,7 @@ class Scope:
             for step in plan.steps
             if step.kind == "unit" and isinstance(step.unit, Unit) and isinstance(step.unit.target, ChildTarget)
         }
-        exports = {name: frozenset(child.outputs) or IMPLICIT_EXPORTS for name, child in children.items()}
+        exports = {name: frozenset(child.outputs or IMPLICIT_EXPORTS) for name, child in children.items()}
         return cls(frozenset(plan.params), artifacts, routes, exports)
 
     def check(self, reference: Reference, path: PlanPath, *, before: int) -> None:

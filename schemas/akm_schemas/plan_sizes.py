@@ -25,11 +25,6 @@ def embedded_plans(plan: JsonObject, path: PlanPath = ()) -> list[tuple[PlanPath
     return found
 
 
-def embedded_size(plan: JsonObject) -> int:
-    """The own bytes of all embedded plans, added up."""
-    return sum(own_size(child) for _, child in embedded_plans(plan))
-
-
 def check_sizes(plan: JsonObject, whole: int, write: Writer = canonical_bytes) -> None:
     """Hold a root plan to PLAN_BYTES, CHILD_BYTES and COMPOSITION_DEPTH; raises PlanError (``bounds``).
 

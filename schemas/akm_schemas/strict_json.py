@@ -46,6 +46,13 @@ class _Refused(ValueError):
     """Raised by a hook of the first reading; the second one finds out where."""
 
 
+class Surveyed(Struct, frozen=True):
+    """A JSON value. ``plain``: it holds no fraction and no text beyond ASCII, as ``canonical.plain_bytes`` asks."""
+
+    value: Json
+    plain: bool
+
+
 class _Marker(Struct, frozen=True):
     """Stands in the result of the second reading for a value that is refused."""
 
@@ -62,12 +69,17 @@ def parse_json(data: bytes | str, *, max_depth: int, canonical_numbers: bool = F
     ``canonical_numbers`` is for text that ``canonical_bytes`` wrote: RFC 8785 gives a double such as 1e20 all its
     digits, so such an integer is read as that double, provided that it is spelled exactly so.
     """
+    return survey_json(data, max_depth=max_depth, canonical_numbers=canonical_numbers).value
+
+
+def survey_json(data: bytes | str, *, max_depth: int, canonical_numbers: bool = False) -> Surveyed:
+    """``parse_json``, and what was seen of the value on the way."""
     text = _decoded(data)
     with _collector_paused(len(text) > MIB):
         return _parsed(text, max_depth, canonical_numbers)
 
 
-def _parsed(text: str, max_depth: int, canonical_numbers: bool) -> Json:
+def _parsed(text: str, max_depth: int, canonical_numbers: bool) -> Surveyed:
     try:
         value = _FIRST_READING.decode(text)
         fault = _survey(value, max_depth)
@@ -83,7 +95,8 @@ def _parsed(text: str, max_depth: int, canonical_numbers: bool) -> Json:
         value = _second_reading(text, canonical_numbers)
     if _SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(value)
-    return cast(Json, value)
+    plain = fault is None and text.isascii() and "\\u" not in text
+    return Surveyed(cast(Json, value), plain)
 
 
 @contextmanager
@@ -113,19 +126,24 @@ def _no_constant(word: str) -> NoReturn:
 _FIRST_READING: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
 
 
-def _survey(value: object, max_depth: int) -> Literal["depth", "values"] | None:
-    """Whether ``value`` is too deep or holds a number out of range; a few passes at C speed for each level."""
+def _survey(value: object, max_depth: int) -> Literal["depth", "values", "fractions"] | None:
+    """Whether ``value`` is too deep, holds a number out of range, or (which is no fault) a number with a fraction.
+
+    A few passes at C speed for each level.
+    """
     level: list[object] = [value]
     depth = 0
-    out_of_range = False
+    out_of_range = fractions = False
     while True:
         kinds = set(map(type, level))
         if int in kinds and any(type(item) is int and not -SAFE_INTEGER <= item <= SAFE_INTEGER for item in level):
             out_of_range = True
-        if float in kinds and not all(map(math.isfinite, [item for item in level if type(item) is float])):
-            out_of_range = True
+        if float in kinds:
+            fractions = True
+            if not all(map(math.isfinite, [item for item in level if type(item) is float])):
+                out_of_range = True
         if list not in kinds and dict not in kinds:
-            return "values" if out_of_range else None
+            return "values" if out_of_range else "fractions" if fractions else None
         depth += 1
         if depth > max_depth:
             return "depth"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from akm_schemas import spelling
+
 TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 COUNTS: Final = ("maxItems", "maxLength", "minItems", "minLength")
@@ -106,8 +108,6 @@ def is_annotation(keyword: str) -> bool:
 
 def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
     """The one of ``known`` that ``word`` probably means; ties go to the alphabetically first."""
-    import difflib  # only a fault needs it
-
     lowered = {name.lower(): name for name in sorted(known, reverse=True)}
-    close = difflib.get_close_matches(word.lower(), sorted(lowered), n=1, cutoff=0.6)
-    return lowered[close[0]] if close else None
+    close = spelling.nearest(word.lower(), lowered)
+    return lowered[close] if close else None

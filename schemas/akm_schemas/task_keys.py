@@ -58,8 +58,16 @@ TASK = Record(
             "environment variables whose values are scrubbed",
         ),
         Key("agent", Text(), "the agent profile of an agent engine"),
-        Key("maxSteps", Integer(bounds.STEPS), "most finished steps of a run of its own"),
-        Key("maxRetries", Integer(bounds.RETRY_MAX), "most extra attempts of a run of its own"),
+        Key(
+            "maxSteps",
+            Integer(replace(bounds.STEPS, name="maxSteps", unit="")),
+            "most finished steps of a run of its own",
+        ),
+        Key(
+            "maxRetries",
+            Integer(replace(bounds.RETRY_MAX, name="maxRetries")),
+            "most extra attempts of a run of its own",
+        ),
     ),
 )
 SCHEDULE_ENTRY = Record(

@@ -27,12 +27,18 @@ NEEDED = "import click, msgspec, ruamel.yaml"
 
 
 def _bundle(scratch: pathlib.Path, files: int = 1) -> list[str]:
-    """A bundle of copies of the 89-line example; returns what checks it."""
+    """A bundle of files like the 89-line example, no two the same; returns what checks it."""
     folder = scratch / "workflows"
     folder.mkdir()
-    for number in range(files):
-        shutil.copy(EXAMPLE, folder / f"w{number}.md")
+    _many(EXAMPLE, folder, files, "\nThis is number {number}.\n")
     return [*program("akmc"), "check", *(["workflows/w0.md"] if files == 1 else [])]
+
+
+def _many(file: pathlib.Path, folder: pathlib.Path, count: int, last: str) -> None:
+    """Copies of ``file``, each with a last line of its own, so that nothing can be remembered from one to the next."""
+    text = file.read_text(encoding="utf-8").rstrip("\n")
+    for number in range(count):
+        (folder / f"w{number}{file.suffix}").write_text(text + last.format(number=number), encoding="utf-8")
 
 
 def _against_code(code: str) -> Callable[[pathlib.Path, Scale], Figure]:
@@ -67,8 +73,7 @@ def _many_against_zizmor(scratch: pathlib.Path, scale: Scale) -> Figure:
     words = [peer("zizmor"), *_zizmor(".github/workflows")]
     folder = scratch / ".github" / "workflows"
     folder.mkdir(parents=True)
-    for number in range(files):
-        shutil.copy(INPUTS / "workflow.yml", folder / f"w{number}.yml")
+    _many(INPUTS / "workflow.yml", folder, files, "\n# This is number {number}.\n")
     check = _bundle(scratch, files)
     (scratch / ".akm").mkdir()
     return in_turns(lambda: _cold(check, scratch), lambda: spend(words, scratch).wall, scale.rounds)

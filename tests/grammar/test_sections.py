@@ -35,6 +35,26 @@ def test_sections_in_any_order() -> None:
     assert check("## b\nx\n## a\ny", steps("a", "b")) == ({0: "a", 1: "b"}, [], [])
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("## a\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> z", [2]),
+        ("<<<<<<< HEAD\nx\n||||||| base\n=======\ny\n>>>>>>> z\n## a\nx", [1]),
+        ("## a\n<<<<<<< o\n=======\n>>>>>>> t\n\n<<<<<<< o\n=======\n>>>>>>> t", [2, 6]),
+        ("## a\n```\n<<<<<<< HEAD\n=======\n>>>>>>> z\n```", []),
+        ("## a\n<!--\n<<<<<<< HEAD\n=======\n>>>>>>> z\n-->\nx", []),
+        ("## a\nTitle\n=======\n>>>>>>> z\n<<<<<<< HEAD", []),
+        ("## a\n<<<<<<< HEAD\n>>>>>>> z\n=======", []),
+        ("## a\n<<<<<<< HEAD\n===========\n>>>>>>> z", []),
+        ("## a\nx <<<<<<< HEAD\n=======\n>>>>>>> z", []),
+        ("## a\n    <<<<<<< HEAD\n    =======\n    >>>>>>> z\nx", []),
+    ],
+)
+def test_a_merge_is_unresolved_where_all_its_marks_are_there(text: str, lines: list[int]) -> None:
+    _, shown, _ = check(text, steps("a"))
+    assert shown == [("merge-conflict", line) for line in lines]
+
+
 def test_unexpected_headings_list_the_declared_steps() -> None:
     _, shown, found = check("## a\nx\n## Shared notes\ny\n##\nz", steps("b-c", "a"))
     assert shown == [("missing-section", ("steps", 0, "id")), ("unexpected-heading", 3), ("unexpected-heading", 5)]

@@ -18,7 +18,7 @@ SPAN = Span(3, 1, 3, 9)
     [
         ("# akm: allow[inert-gate] later", ("inert-gate",)),
         ("#akm:allow[a, b ,c]", ("a", "b", "c")),
-        ("# akm: allow[] why", ("",)),
+        ("# akm: allow[] why", ()),
         ("<!-- akm: allow[near-miss-gate] a heading -->", ("near-miss-gate",)),
         ("<!--akm: allow[AKM0406]-->", ("AKM0406",)),
     ],
@@ -28,10 +28,26 @@ def test_allow_comments(comment: str, rules: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "comment", ["# allow[a]", "# akm allow[a]", "# akm: allow a", "# akm: allow[a", "# see akm: allow[a]"]
+    "comment", ["# allow[a]", "# akm: allow a", "# akm: allowing[a]", "# see akm: allow[a]", "# akm: all is well"]
 )
 def test_other_comments(comment: str) -> None:
     assert find_allows([(comment, SPAN)], [(comment, SPAN)]) == ()
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# AKM: allow[inert-gate]",
+        "# akm: allow inert-gate",
+        "# akm: allow: inert-gate",
+        "# akm allow[a]",
+        "# akm: allow (a)",
+        "# akm: allow[a",
+        "<!-- Akm: Allow[inert-gate] -->",
+    ],
+)
+def test_comments_that_are_almost_one(comment: str) -> None:
+    assert find_allows([(comment, SPAN)], []) == (Allow((), 3, SPAN, misspelt=True),)
 
 
 def test_both_parts_of_a_document() -> None:

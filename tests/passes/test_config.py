@@ -120,10 +120,40 @@ def test_faults(tmp_path: Path, value: Any, where: str, says: str) -> None:
     assert "sk-secret" not in str(caught.value)
 
 
+def test_every_fault_of_a_file_is_told(tmp_path: Path) -> None:
+    value = {
+        "engnes": {},
+        "workflow": {"judgeEngine": 3, "maxConcurrency": 0, "x": 1},
+        "engines": {"fast": {"kind": "llm"}, "Bad": {}, "good": LLM},
+        "bundles": {"a//b": "x", "team": 3},
+        "defaults": [],
+    }
+    with pytest.raises(ConfigError) as caught:
+        _load(tmp_path, value)
+    assert sorted(error.where for error in caught.value.every) == [
+        "bundles.a//b",
+        "bundles.team",
+        "defaults",
+        "engines.Bad",
+        "engines.fast",
+        "engnes",
+        "workflow.judgeEngine",
+        "workflow.maxConcurrency",
+        "workflow.x",
+    ]
+    assert all(error.text in str(caught.value) for error in caught.value.every)
+
+
+@pytest.mark.parametrize("name", ["a//b", "a b", "", "-x", ".x", "\u00e9", "a\n"])
+def test_a_bundle_that_no_ref_can_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="is no name of a bundle"):
+        _load(tmp_path, {"bundles": {name: "x"}})
+
+
 def test_faults_have_lines(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         _load(tmp_path, '{\n "defaults": {\n  "engin": "x"\n }\n}\n')
-    assert caught.value.line == 3
+    assert (caught.value.line, caught.value.column) == (3, 3)
     with pytest.raises(ConfigError) as caught:
         _load(tmp_path, '{\n "defaults": \n}\n')
     assert caught.value.line == 3

@@ -11,15 +11,10 @@ from msgspec import UNSET
 from akm_schemas.canonical import canonical_text
 from akm_schemas.drawing.model import Kind, Line, Prose
 from akm_schemas.plan import (
-    Binding,
     ChildTarget,
     CommandTarget,
-    EnvRefBinding,
     ExecTarget,
     Gate,
-    InputBinding,
-    LiteralBinding,
-    LiteralInput,
     LlmEngine,
     Map,
     Plan,
@@ -29,6 +24,7 @@ from akm_schemas.plan import (
     Target,
     Unit,
 )
+from akm_schemas.plan_words import env_binding, input_binding
 
 
 def kind_of(step: Step) -> Kind:
@@ -123,7 +119,7 @@ def _target(target: Target) -> Iterator[Line]:
         via = f" through {target.task_ref}" if target.task_ref is not UNSET else ""
         yield Line("child", f"{target.ref}{via}")
     for binding in target.input_bindings:
-        yield Line("with", _input(binding), brief=False)
+        yield Line("with", input_binding(binding), brief=False)
     if target.content_hash:
         yield Line("content hash", target.content_hash, brief=False)
 
@@ -175,7 +171,7 @@ def _policy(unit: Unit) -> Iterator[Line]:
         yield Line("isolation", unit.isolation)
     yield Line("timeout", "none" if unit.timeout_ms is None else _duration(unit.timeout_ms), brief=False)
     for binding in unit.env:
-        yield Line("env", _binding(binding), brief=False)
+        yield Line("env", env_binding(binding), brief=False)
     if unit.output is not UNSET:
         yield Line("unit output", canonical_text(unit.output), brief=False)
 
@@ -186,20 +182,6 @@ def _duration(milliseconds: int) -> str:
         if milliseconds % size == 0:
             return f"{milliseconds // size} {word}"
     return f"{milliseconds} ms"
-
-
-def _binding(binding: Binding) -> str:
-    if isinstance(binding, LiteralBinding):
-        return f"{binding.name} = {canonical_text(binding.value)}"
-    if isinstance(binding, EnvRefBinding):
-        secrets = f"; secrets {', '.join(binding.secret_names)}" if binding.secret_names else ""
-        return f"{binding.ref} ({', '.join(binding.keys) or 'no keys'}{secrets})"
-    return f"{binding.name} from the environment"
-
-
-def _input(binding: InputBinding) -> str:
-    value = canonical_text(binding.value) if isinstance(binding, LiteralInput) else binding.from_.text
-    return f"{binding.name} = {value}"
 
 
 def _gate(gate: Gate) -> Iterator[Line]:
