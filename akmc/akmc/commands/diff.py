@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from akmc.commands.options import bundle_and_config
+from akmc.commands.options import bundle_and_config, format_option
 from akmc.help import HelpfulCommand
 
 EPILOG = """\
@@ -24,14 +24,7 @@ Exit status: 0, 1 for a difference that was asked about, 2 for a side at fault, 
 
 @click.command(cls=HelpfulCommand, epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="OLD NEW | --merge-base REV [PATH]...")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "markdown", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@format_option(["text", "json", "markdown", "html"])
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when the plans differ.")
 @click.option(
     "--fail-on",
@@ -40,6 +33,13 @@ Exit status: 0, 1 for a difference that was asked about, 2 for a side at fault, 
     help="Exit with 1 on a change of a class: breaking, security, behaviour or provenance.",
 )
 @click.option("--summary", is_flag=True, help="Print one line.")
+@click.option(
+    "--label",
+    "labels",
+    metavar="NAME",
+    multiple=True,
+    help="The name of a side in what is printed, once for OLD and once for NEW (for git, whose files are temporary).",
+)
 @click.option(
     "--merge-base",
     metavar="REV",
@@ -52,6 +52,7 @@ def command(
     exit_code: bool,
     fail_on: tuple[str, ...],
     summary: bool,
+    labels: tuple[str, ...],
     merge_base: str | None,
     bundle: Path | None,
     config: Path | None,
@@ -65,6 +66,7 @@ def command(
         exit_code=exit_code,
         fail_on=fail_on,
         summary=summary,
+        labels=labels,
         merge_base=merge_base,
         bundle=bundle,
         config=config,

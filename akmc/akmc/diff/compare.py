@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from akm_schemas.plan import ChildTarget, Plan
+from akm_schemas.plan import ChildTarget, Plan, ReferenceInput
 from akmc.diff.added import report_added, report_removed
 from akmc.diff.contracts import compare_outputs, compare_params
 from akmc.diff.engines import reachable
@@ -34,17 +34,25 @@ def compare_plans(old: Plan, new: Plan, sources: tuple[Sources, Sources] = NO_SO
     if old.content_hash == new.content_hash:
         change = Change(class_="provenance", path="provenance", message=provenance_message(old, new))
         return PlanDiff(equal=False, changes=[change], steps=reuse_of(old, new), summary=Summary(provenance=1))
-    changes = _compare(old, new, "", reachable([old]), sources)
+    changes = _compare(Scope(old, new, "", [], known=reachable([old]), sources=sources))
     changes.sort(key=lambda change: CLASSES.index(change.class_))  # stable: plan order within a class
     counts = {name: sum(change.class_ == name for change in changes) for name in CLASSES}
     return PlanDiff(equal=False, changes=changes, steps=reuse_of(old, new), summary=Summary(**counts))
 
 
-def _compare(
-    old: Plan, new: Plan, prefix: str, known: frozenset[str], sources: tuple[Sources, Sources]
-) -> list[Change]:
+def _compare(unmatched: Scope) -> list[Change]:
+    old, new = unmatched.old, unmatched.new
     matching = match_steps(old, new)
-    scope = Scope(old, new, prefix, [], matching.renames, known, sources)
+    scope = Scope(
+        old,
+        new,
+        unmatched.prefix,
+        unmatched.found,
+        matching.renames,
+        unmatched.known,
+        unmatched.sources,
+        unmatched.exposed,
+    )
     compare_params(scope)
     _compare_settings(scope)
     for step in matching.removed:
@@ -88,4 +96,24 @@ def _report_identity(scope: Scope, matching: Matching, old_id: str, new_id: str,
 
 def _compare_children(scope: Scope, path: str, old: ChildTarget, new: ChildTarget) -> None:
     prefix = f"{scope.prefix}.{path}" if scope.prefix else path
-    scope.found.extend(_compare(old.frozen_plan, new.frozen_plan, prefix, scope.known, scope.sources))
+    inside = Scope(
+        old.frozen_plan,
+        new.frozen_plan,
+        prefix,
+        [],
+        known=scope.known,
+        sources=scope.sources,
+        exposed=_exposed(scope, new),
+    )
+    scope.found.extend(_compare(inside))
+
+
+def _exposed(scope: Scope, child: ChildTarget) -> frozenset[str]:
+    """The child's params that are bound to what the caller of the root plan gives."""
+    return frozenset(
+        binding.name
+        for binding in child.input_bindings
+        if isinstance(binding, ReferenceInput)
+        and binding.from_.root == "params"
+        and (scope.exposed is None or binding.from_.name in scope.exposed)
+    )

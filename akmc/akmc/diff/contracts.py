@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from akm_schemas.canonical import canonical_text
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.plan import Output, Plan, ReferenceInput
+from akm_schemas.plan import Output, Plan
+from akm_schemas.plan_references import IMPLICIT_EXPORTS, references_of
 from akm_schemas.references import Reference
 from akmc.diff.inclusion import Inclusion, within
 from akmc.diff.meaning import same_meaning
@@ -17,7 +16,7 @@ from akmc.diff.model import ChangeClass
 from akmc.diff.narrowing import first_key
 from akmc.diff.places import Within
 from akmc.diff.scope import Narrowed, Scope
-from akmc.diff.yields import IMPLICIT_EXPORTS, exported
+from akmc.diff.yields import exported
 
 _CLIPPED = 60
 _DEFAULT = Narrowed(Within(("default",)), Within(("default",)))
@@ -30,31 +29,19 @@ def shown(value: Json) -> str:
     return text if len(text) <= _CLIPPED else text[: _CLIPPED - 3] + "..."
 
 
-def references_of(plan: Plan) -> Iterator[Reference]:
-    """Every reference that a run of ``plan`` resolves itself (not those inside embedded plans)."""
-    for step in plan.steps:
-        yield from step.inputs
-        if step.map is not UNSET:
-            yield step.map.over
-        if step.route is not UNSET:
-            yield step.route.input
-        if step.unit is not UNSET:
-            bindings = step.unit.target.input_bindings
-            yield from (binding.from_ for binding in bindings if isinstance(binding, ReferenceInput))
-    yield from (output.from_ for output in plan.outputs.values())
-
-
 def compare_params(scope: Scope) -> None:
     """Every param of both plans, in name order."""
     old_needed, new_needed = _needed(scope.old), _needed(scope.new)
     for name in sorted({*scope.old.params, *scope.new.params}):
         old, new = scope.old.params.get(name, UNSET), scope.new.params.get(name, UNSET)
         if new is UNSET:
-            scope.report("breaking", f"params.{name}", "param is gone: callers that give it are refused", old=old)
+            scope.report(
+                scope.relied_on(name), f"params.{name}", "param is gone: callers that give it are refused", old=old
+            )
         elif old is UNSET:
             if name in new_needed:
                 message = "new param without a default, and a reference needs it: every caller must give it"
-                scope.report("breaking", f"params.{name}", message, new=new)
+                scope.report(scope.relied_on(name), f"params.{name}", message, new=new)
             else:
                 scope.report("behaviour", f"params.{name}", "new param that callers may leave out", new=new)
         else:
@@ -70,10 +57,15 @@ def _compare_param(scope: Scope, name: str, old: JsonObject, new: JsonObject, *,
     path = f"params.{name}"
     if "default" in old and "default" not in new:
         scope.report(
-            "breaking", path, f"lost its default, {shown(old['default'])}", old=old["default"], narrowed=_DEFAULT
+            scope.relied_on(name),
+            path,
+            f"lost its default, {shown(old['default'])}",
+            old=old["default"],
+            narrowed=_DEFAULT,
         )
     elif now_needed:
-        scope.report("breaking", path, "a reference needs it now, and it has no default: every caller must give it")
+        message = "a reference needs it now, and it has no default: every caller must give it"
+        scope.report(scope.relied_on(name), path, message)
     elif "default" in new and (
         "default" not in old or canonical_text(old["default"]) != canonical_text(new["default"])
     ):
@@ -87,14 +79,16 @@ def _compare_param(scope: Scope, name: str, old: JsonObject, new: JsonObject, *,
             new=new["default"],
             narrowed=_DEFAULT,
         )
-    report_schema(scope, path, old, new, caller="param")
+    report_schema(scope, path, old, new, caller="param", param=name)
 
 
-def report_schema(scope: Scope, path: str, old: JsonObject, new: JsonObject, *, caller: str | None) -> None:
+def report_schema(
+    scope: Scope, path: str, old: JsonObject, new: JsonObject, *, caller: str | None, param: str | None = None
+) -> None:
     """Compare two schemas by meaning.
 
     ``caller`` is ``param`` (breaking unless all that was accepted still is), ``output`` (breaking unless nothing new
-    can come out) or ``None`` for a schema between two steps, which no caller sees.
+    can come out) or ``None`` for a schema between two steps, which no caller sees; ``param`` is the param's name.
     """
     if msgspec.json.encode(old) == msgspec.json.encode(new):
         return
@@ -110,6 +104,8 @@ def report_schema(scope: Scope, path: str, old: JsonObject, new: JsonObject, *, 
         class_, message = _param_verdict(within(old, new), within(new, old))
     else:
         class_, message = "behaviour", _between_steps(old, new)
+    if class_ == "breaking":
+        class_ = scope.relied_on(param)
     above = ("schema",) if caller == "output" else ()
     scope.report(class_, path, message, old=old, new=new, narrowed=first_key(old, new, above))
 
@@ -124,7 +120,9 @@ def _param_verdict(kept: Inclusion, back: Inclusion) -> tuple[ChangeClass, str]:
     if kept.verdict == "proved":
         return "behaviour", "accepts more than before"
     if kept.verdict == "refuted":
-        return "breaking", f"accepts less: {_example(kept.witness)} was accepted and is refused now"
+        message = f"accepts less: {_example(kept.witness)} was accepted and is refused now"
+        more = f"; and more: {_example(back.witness)} was refused and is accepted now"
+        return "breaking", message + (more if back.verdict == "refuted" else "")
     return "breaking", "compatibility not proved: it may accept less than before"
 
 
@@ -134,7 +132,9 @@ def _output_verdict(kept: Inclusion, back: Inclusion) -> tuple[ChangeClass, str]
     if kept.verdict == "proved":
         return "behaviour", "yields less than before"
     if kept.verdict == "refuted":
-        return "breaking", f"may yield more: {_example(kept.witness)} could not come out before"
+        message = f"may yield more: {_example(kept.witness)} could not come out before"
+        less = f"; and less: {_example(back.witness)} cannot come out any more"
+        return "breaking", message + (less if back.verdict == "refuted" else "")
     return "breaking", "compatibility not proved: it may yield more than before"
 
 
@@ -157,13 +157,14 @@ def compare_outputs(scope: Scope) -> None:
         path = f"outputs.{name}"
         old, new = scope.old.outputs.get(name), scope.new.outputs.get(name)
         if name not in _exports(scope.new):
-            scope.report("breaking", path, "export is gone", old=old.from_.text if old else UNSET)
+            scope.report(scope.relied_on(), path, "export is gone", old=old.from_.text if old else UNSET)
         elif name not in _exports(scope.old):
             scope.report("behaviour", path, "new export", new=new.from_.text if new else UNSET)
         elif old is not None and new is not None:
             _compare_output(scope, path, old, new)
         elif old is not new:
-            scope.report("breaking", path, "compatibility not proved: the run's own export and a declared one differ")
+            message = "compatibility not proved: the run's own export and a declared one differ"
+            scope.report(scope.relied_on(), path, message)
 
 
 def _exports(plan: Plan) -> tuple[str, ...]:
@@ -183,7 +184,7 @@ def _compare_output(scope: Scope, path: str, old: Output, new: Output) -> None:
         if old.schema is not UNSET or not same_meaning(earlier.schema, later.schema):
             report_schema(scope, path, earlier.schema, later.schema, caller="output")
     elif earlier.rest != later.rest or not same_meaning(earlier.schema, later.schema):
-        scope.report("breaking", path, "compatibility not proved: its schema cannot be followed")
+        scope.report(scope.relied_on(), path, "compatibility not proved: its schema cannot be followed")
 
 
 def renamed(reference: Reference, renames: dict[str, str]) -> Reference:

@@ -8,12 +8,14 @@ from typing import Final
 
 from msgspec import UNSET
 
-from akmc.diff.model import CLASSES, Change, ChangeClass
+from akmc.diff.model import CLASSES, Change, ChangeClass, Summary
 
 _CHILD: Final = ["unit", "target", "frozenPlan"]
 _ASPECTS: Final = (("gate",), ("unit", "output"), ("output",), ("map",), ("route",))
 _WORDS: Final = {("gate",): "gate", ("unit", "output"): "output of one unit", ("map",): "map", ("route",): "route"}
 _OF_ASSETS: Final = ("unit.target.prompt", "unit.target.bytes")
+_PROMPTERS: Final = (["unit", "target"], ["gate", "judge"])  # both speak to engines that one config names
+_FROM_CONFIG: Final = ("engine", "model", "llm")
 _SHOWN: Final = 6
 
 
@@ -47,16 +49,21 @@ class Entry:
 
 def subject_of(path: str) -> Subject:
     """What the change at a path of the plan is about."""
-    parts, names = path.split("."), []
+    return _walked(path)[0]
+
+
+def _walked(path: str) -> tuple[Subject, list[str]]:
+    """What the change at a path is about, and the part of it that changed."""
+    parts, names = path.split("."), list[str]()
     while parts[0] == "steps":
         names.append(parts[1])
         parts = parts[2:]
         if parts[:3] != _CHILD or len(parts) == 3:
-            return Subject("step", tuple(names), _aspect(parts))
+            return Subject("step", tuple(names), _aspect(parts)), parts
         parts = parts[3:]
     if parts[0] in ("params", "outputs"):
-        return Subject(parts[0].removesuffix("s"), (*names, parts[1]))
-    return Subject("workflow" if parts[0] == "workflow" else "run", tuple(names))
+        return Subject(parts[0].removesuffix("s"), (*names, parts[1])), parts
+    return Subject("workflow" if parts[0] == "workflow" else "run", tuple(names)), parts
 
 
 def _aspect(parts: Sequence[str]) -> str:
@@ -66,12 +73,19 @@ def _aspect(parts: Sequence[str]) -> str:
 
 def entries(changes: Sequence[Change]) -> dict[ChangeClass, list[Entry]]:
     """The changes of each class that has any, the most dangerous class first."""
-    found: dict[tuple[str, str, str, str], list[Change]] = {}
+    found: dict[tuple[str, str, str, str], list[tuple[Change, Subject]]] = {}
     for change in changes:
-        tail = change.path.rpartition("steps.")[2].partition(".")[2] if change.path.startswith("steps.") else ""
-        whose = "" if tail and change.prose is UNSET else change.path
+        subject, parts = _walked(change.path)
+        tail = ".".join(parts[2:] if parts[:2] in _PROMPTERS and parts[2:3] and parts[2] in _FROM_CONFIG else parts)
+        shared = tail if subject.what == "step" else subject.what == "run" and parts != ["contentHash"]
+        whose = "" if shared and change.prose is UNSET else change.path
         if tail in _OF_ASSETS:  # texts of several steps are one change when they came from one file
             whose = repr((change.place, change.prose))
-        found.setdefault((change.class_, tail, change.message, whose), []).append(change)
-    rows = [Entry(group[0], tuple(subject_of(change.path) for change in group)) for group in found.values()]
+        found.setdefault((change.class_, tail, change.message, whose), []).append((change, subject))
+    rows = [Entry(group[0][0], tuple(subject for _, subject in group)) for group in found.values()]
     return {name: own for name in CLASSES if (own := [row for row in rows if row.change.class_ == name])}
+
+
+def told(changes: Sequence[Change]) -> Summary:
+    """How many entries of each class a person reads."""
+    return Summary(**{name: len(rows) for name, rows in entries(changes).items()})

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
+from akm_schemas.canonical import canonical_text
 from akm_schemas.plan import Binding, EnvRefBinding, LiteralBinding, PassThroughBinding
 from akmc.diff.narrowing import first_item
-from akmc.diff.scope import Scope
+from akmc.diff.places import Within
+from akmc.diff.scope import Narrowed, Scope
 from akmc_grammar.suggest import listed
+
+_CLIPPED: Final = 200
 
 
 def compare_names(scope: Scope, path: str, old: Sequence[str], new: Sequence[str]) -> None:
@@ -25,13 +30,25 @@ def compare_names(scope: Scope, path: str, old: Sequence[str], new: Sequence[str
 
 
 def compare_env(scope: Scope, path: str, old: Sequence[Binding], new: Sequence[Binding]) -> None:
-    """All bindings: pass-through names and env refs are ``security``, literals ``behaviour``."""
-    before, after = _passed(old), _passed(new)
-    compare_names(scope, path, before, after)
+    """All bindings, all of them ``security``: a variable such as ``PATH`` decides what runs, whoever sets it."""
+    _compare_passed(scope, path, _passed(old), _passed(new))
     _compare_refs(scope, path, _refs(old), _refs(new))
     _compare_literals(scope, path, _literals(old), _literals(new))
     if _order(old) != _order(new) and sorted(map(repr, old)) == sorted(map(repr, new)):
-        scope.report("behaviour", path, "same bindings in another order: later ones win")
+        scope.report("security", path, "same bindings in another order: later ones win")
+
+
+def _compare_passed(scope: Scope, path: str, old: Sequence[str], new: Sequence[str]) -> None:
+    """Names that are handed on and whose values are scrubbed from all that is kept; both change together."""
+    if list(old) == list(new):
+        return
+    gained, lost = set(new) - set(old), set(old) - set(new)
+    parts = [f"also hands on and scrubs {listed(gained)}"] if gained else []
+    if lost:
+        what = "its value is" if len(lost) == 1 else "their values are"
+        parts.append(f"no longer hands on and scrubs {listed(lost)}: {what} kept where it is printed")
+    message = "; ".join(parts) or "hands on and scrubs the same variables in another order"
+    scope.report("security", path, message, old=list(old), new=list(new))
 
 
 def _passed(bindings: Sequence[Binding]) -> list[str]:
@@ -79,5 +96,13 @@ def _compare_literals(scope: Scope, path: str, old: dict[str, str], new: dict[st
         before, after = old.get(name, UNSET), new.get(name, UNSET)
         if before == after:
             continue
-        verb = "is set now" if before is UNSET else ("is no longer set" if after is UNSET else "has another value")
-        scope.report("behaviour", path, f'variable "{name}" {verb}', old=before, new=after)
+        now = "is no longer set" if after is UNSET else f"is {_said(after)}"
+        was = "was not set" if before is UNSET else f"was {_said(before)}"
+        narrowed = Narrowed(Within((name,)), Within((name,)))
+        scope.report("security", path, f'variable "{name}" {now}, {was}', old=before, new=after, narrowed=narrowed)
+
+
+def _said(value: str) -> str:
+    """A literal for a message: what is frozen is no secret."""
+    text = canonical_text(value)
+    return text if len(text) <= _CLIPPED else text[: _CLIPPED - 3] + "..."

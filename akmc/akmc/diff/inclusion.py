@@ -6,11 +6,10 @@ that neither worked. Both verdicts are sound for the enforced subset (spec 1, se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.subset_validate import validate
@@ -21,8 +20,7 @@ from akmc.diff.witness import candidates
 _MAX_CANDIDATES: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Inclusion:
+class Inclusion(Struct, frozen=True):
     """``witness`` is a value that ``narrow`` accepts and ``wide`` refuses, when ``verdict`` is ``refuted``."""
 
     verdict: Literal["proved", "refuted", "unknown"]

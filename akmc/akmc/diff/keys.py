@@ -37,6 +37,14 @@ def source_keys(step: Step | None, parts: list[str]) -> list[Path]:
     return [*_in_step(step, own, parts), own]
 
 
+def own_keys(step: Step, parts: list[str]) -> list[Path]:
+    """Of ``source_keys`` those that say this part and no other: none that a whole target or unit stands at."""
+    own: Path = ("steps", step.index)
+    bag = (*own, "map", "unit") if step.kind == "map" else (*own, "unit")
+    whole = {own, bag, (*bag, "uses"), (*bag, "exec"), (*own, "instructions")}
+    return [path for path in source_keys(step, parts) if path not in whole]
+
+
 def _in_step(step: Step, own: Path, parts: list[str]) -> list[Path]:
     if not parts:
         return [(*own, "id")]
@@ -50,7 +58,8 @@ def _in_step(step: Step, own: Path, parts: list[str]) -> list[Path]:
     bag = (*own, "map", "unit") if step.kind == "map" else (*own, "unit")
     rest = parts[1:]
     if rest and rest[-1] in ("instructions", "prompt"):
-        return [(*own, "instructions"), (*bag, "uses")]
+        bound = [(*bag, "uses", "with", name) for name in ("content", "arguments", "ref")]
+        return [*(bound if rest[-1] == "prompt" else []), (*own, "instructions"), (*bag, "uses")]
     return [*_in_bag(bag, rest), (*bag, "uses"), bag]
 
 

@@ -62,7 +62,7 @@ def body_blocks(diff: PlanDiff, detail: Detail) -> Iterator[str]:
         if len(shown) < len(rows):
             listed.append(f"- … and {len(rows) - len(shown)} more")
         yield _class_block(
-            f"{getattr(diff.summary, name)} {name}",
+            f"{len(rows)} {name}",
             "\n".join(listed).rstrip(),
             opened=position == 0 or name == "security",
         )
@@ -90,8 +90,9 @@ def _reuse_blocks(steps: list[StepReuse], detail: Detail) -> Iterator[str]:
 def _entry_block(entry: Entry, detail: Detail) -> str:
     change = entry.change
     message = change.message if len(change.message) <= _MESSAGE else change.message[: _MESSAGE - 1] + "…"
+    vectors = [] if change.code is UNSET else [(start, end) for start, end in change.code if end < len(message) + 1]
     about = ", ".join(map(_subject, entry.shown)) + (f" {entry.left_out}" if entry.left_out else "")
-    text = f"- {about}: {escaped(message)}"
+    text = f"- {about}: {escaped(message, vectors)}"
     if change.place is not UNSET:
         text += f" ({code(place_text(change))})"
     if change.prose is UNSET or not detail.texts:

@@ -12,25 +12,17 @@ from akmc.render.escape import visible
 
 # Where CommonMark, GitHub's autolinks, mentions, references, formulas and short names of emoji could begin.
 _ACTIVE: Final = re.compile(r"[@#][\w/@#-]*|[\\`*{}\[\]<>|~&$]|(?<!\w)_|_(?!\w)|:(?=\S)|(?<=ww)w(?=\.)")
-_SPAN: Final = re.compile(r"`[^`]+`")
 
 
-def escaped(text: str) -> str:
-    """``text`` without markup of its own: no mention, link, formula or HTML comes of it. A pair of backticks without
-    others in between (an argument vector in a message) stays a code span."""
-    shown = visible(text)
-    whole = ""
-    end = 0
-    for span in _SPAN.finditer(shown):
-        whole = _apart(whole, _ACTIVE.sub(_escape, shown[end : span.start()]))
-        whole = _apart(whole, code(span.group()[1:-1]))
-        end = span.end()
-    return _apart(whole, _ACTIVE.sub(_escape, shown[end:]))
-
-
-def _apart(before: str, after: str) -> str:
-    """Both, with a blank between two code spans: their backticks would become one run."""
-    return f"{before} {after}" if before.endswith("`") and after.startswith("`") else before + after
+def escaped(text: str, vectors: Sequence[tuple[int, int]] = ()) -> str:
+    """``text`` without markup of its own: no mention, link, formula or HTML comes of it, and no character is lost.
+    ``vectors`` are the argument vectors in it (``Change.code``): code spans, whose backticks they have already."""
+    whole, end = "", 0
+    for start, stop in vectors:
+        # blanks or commas stand between two of them: no backticks become one run
+        whole += _ACTIVE.sub(_escape, visible(text[end:start])) + code(text[start + 1 : stop - 1])
+        end = stop
+    return whole + _ACTIVE.sub(_escape, visible(text[end:]))
 
 
 def _escape(match: re.Match[str]) -> str:

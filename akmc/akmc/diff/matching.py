@@ -10,11 +10,10 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_schemas.canonical import canonical_text
 from akm_schemas.plan import CommandTarget, ExecTarget, Plan, Step
@@ -24,8 +23,7 @@ _MAX_COMPARED: Final = 32  # unmatched steps per side whose pairs are all compar
 _WORD: Final = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(Struct, frozen=True):
     """``pairs`` in new order, ``removed`` in old order, ``added`` in new order, ``moved`` ids of new steps."""
 
     pairs: tuple[tuple[Step, Step], ...]
@@ -53,13 +51,17 @@ def match_steps(old: Plan, new: Plan) -> Matching:
     return Matching(pairs, tuple(removed), left, _moved(pairs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """An unmatched step: what it is without id and position, the hashes of its lines, and its words."""
 
     bare: Step
     lines: frozenset[int]
     words: Counter[str]
+
+
+def likeness(old: Step, new: Step) -> float:
+    """1 for steps that differ in id and position at most, else how much of their texts they have in common."""
+    return _likeness(_candidate(old), _candidate(new))
 
 
 def _renamed(removed: Sequence[Step], added: Sequence[Step]) -> list[tuple[Step, Step]]:

@@ -15,7 +15,7 @@ from akm_schemas.json_types import Json
 ChangeClass: TypeAlias = Literal["breaking", "security", "behaviour", "provenance"]
 Reuse: TypeAlias = Literal["reused", "depends", "again"]
 
-WorkflowStatus: TypeAlias = Literal["added", "deleted", "changed", "same", "broken", "unknown"]
+WorkflowStatus: TypeAlias = Literal["added", "deleted", "changed", "same", "broken", "untouched", "unknown"]
 
 CLASSES: Final[tuple[ChangeClass, ...]] = ("breaking", "security", "behaviour", "provenance")
 
@@ -48,6 +48,7 @@ class ProseLine(_Part, frozen=True, kw_only=True):
 class Change(_Part, frozen=True, kw_only=True):
     """One difference. ``path`` walks the plan with step ids for indexes: ``steps.build.unit.target.command``.
 
+    ``code`` are the argument vectors in ``message`` as ``[start, end)`` code points, backticks around them included.
     ``place`` is where the new source says it, in the old source for what is gone; ``old_place`` is its place in the old
     source when the new one has it too.
     """
@@ -55,6 +56,7 @@ class Change(_Part, frozen=True, kw_only=True):
     class_: ChangeClass = msgspec.field(name="class")
     path: str
     message: str
+    code: list[tuple[int, int]] | UnsetType = UNSET
     old: Json | UnsetType = UNSET
     new: Json | UnsetType = UNSET
     prose: list[ProseLine] | UnsetType = UNSET
@@ -92,15 +94,30 @@ class PlanDiff(_Part, frozen=True, kw_only=True):
         return any(change.class_ in classes for change in self.changes)
 
 
+class WorkflowFinding(_Part, frozen=True, kw_only=True):
+    """Why a workflow does not freeze: one error, as ``akmc check --format json`` says it."""
+
+    code: str
+    rule: str
+    severity: str
+    path: str
+    line: int
+    column: int
+    message: str
+    help: str | UnsetType = UNSET
+
+
 class WorkflowDiff(_Part, frozen=True, kw_only=True):
     """One workflow of a bundle, by its path from the repository's root.
 
-    ``broken``: it does not freeze now. ``unknown``: it does, but did not at the base. ``diff`` is absent for ``broken``.
+    ``broken``: it does not freeze now. ``untouched``: nor did it at the base, and none of its files changed.
+    ``unknown``: it does, but did not at the base. Where it does not freeze, ``findings`` stand in place of ``diff``.
     """
 
     path: str
     status: WorkflowStatus
     diff: PlanDiff | UnsetType = UNSET
+    findings: list[WorkflowFinding] | UnsetType = UNSET
 
 
 class BundleDiff(_Part, frozen=True, kw_only=True):

@@ -7,14 +7,14 @@ revision, or a plan whose sources still hash to its read set), the place of the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 
 from akm_schemas.plan import Plan, Step
-from akmc.diff.keys import source_keys
+from akmc.diff.keys import own_keys, source_keys
 from akmc.diff.model import SourcePlace
+from akmc.diff.task_places import composed_task, task_keys
 
 if TYPE_CHECKING:
     from akmc_grammar.document import Document
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 Side = Literal["old", "new"]
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+class Within(Struct, frozen=True):
     """What narrows a place: ``keys`` below it, or ``line`` (from 0) of a text, which reads ``text``."""
 
     keys: tuple[str | int, ...] = ()
@@ -34,24 +33,71 @@ class Within:
 EVERYWHERE: Final = Within()
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The source files of one side, by the SHA-256 of their bytes; documents are read when a place is asked for."""
+class Sources(Struct, frozen=True):
+    """The source files of one side, by the SHA-256 of their bytes; documents are read when a place is asked for.
+
+    ``names`` says how a file is shown, by its path in the bundle and its SHA-256: from the working directory, as
+    findings are, so that the place can be opened. What has no name is shown by its path in the bundle.
+    """
 
     texts: Mapping[str, bytes] = field(default_factory=dict)
+    names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     _documents: dict[str, Document | None] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)
 
-    def place(self, plan: Plan, side: Side, step: Step | None, parts: list[str], within: Within) -> SourcePlace | None:
-        """The place of ``parts`` (below ``step`` when there is one) in the source of ``plan``, ``None`` without any."""
-        if within.line is not None and step is not None and (found := self._in_asset(plan, side, step, parts, within)):
-            return found
-        at = self._in_section(plan, step, parts, within) or self._at_key(plan, step, parts, within)
-        return None if at is None else SourcePlace(side=side, file=_own_file(plan)[0], line=at[0], column=at[1])
+    def place(
+        self,
+        plan: Plan,
+        side: Side,
+        step: Step | None,
+        parts: list[str],
+        within: Within,
+        unchanged: frozenset[str] = frozenset(),
+    ) -> SourcePlace | None:
+        """The place of ``parts`` (below ``step`` when there is one) in the source of ``plan``, ``None`` without any.
 
-    def _at_key(self, plan: Plan, step: Step | None, parts: list[str], within: Within) -> tuple[int, int] | None:
+        ``unchanged`` are hashes of files that are the same on the other side: no command or task among them is the place
+        of a change.
+        """
+        if step is not None and within.line is not None:
+            found = self._in_asset(plan, side, step, parts, within, unchanged)
+            if found is not None:
+                return found
+        at = self._in_section(plan, step, parts, within)
+        if at is None and step is not None and parts[:1] == ["unit"]:
+            at = self._at_key(plan, step, parts, within, own=True)
+            found = self._in_task(plan, side, step, parts[1:], within, unchanged) if at is None else None
+            if found is not None:
+                return found
+        at = at or self._at_key(plan, step, parts, within)
+        return None if at is None else self._shown(side, *_own_file(plan), *at)
+
+    def _shown(self, side: Side, path: str, digest: str, line: int, column: int) -> SourcePlace:
+        return SourcePlace(side=side, file=self.names.get((path, digest), path), line=line, column=column)
+
+    def _at_key(
+        self, plan: Plan, step: Step | None, parts: list[str], within: Within, *, own: bool = False
+    ) -> tuple[int, int] | None:
+        """``own``: only a key that says this part and no other."""
         document = self._document(plan)
-        return _spanned(plan, step, parts) if document is None else _written(document, step, parts, within)
+        if document is None:
+            return None if own else _spanned(plan, step, parts)
+        return _written(document, step, parts, within, own=own)
+
+    def _in_task(
+        self, plan: Plan, side: Side, step: Step, parts: list[str], within: Within, unchanged: frozenset[str]
+    ) -> SourcePlace | None:
+        """A key of the task that the step composes, unless the task is the same on both sides."""
+        document = self._document(plan)
+        task = None if document is None else composed_task(document, plan, step)
+        raw = None if task is None or task.sha256 in unchanged else self.texts.get(task.sha256)
+        if task is None or raw is None:
+            return None
+        from akmc.diff.written import task_span
+
+        spans = (task_span(task.path, raw, path) for path in task_keys(parts, within.keys))
+        span = next((span for span in spans if span is not None), None)
+        return None if span is None else self._shown(side, task.path, task.sha256, span.line, span.column)
 
     def knows(self, plan: Plan) -> bool:
         """Whether the bytes of the plan's own source are here."""
@@ -75,19 +121,21 @@ class Sources:
             self._documents[digest] = _read(path, plan.provenance.ref, self.texts.get(digest))
         return self._documents[digest]
 
-    def _in_asset(self, plan: Plan, side: Side, step: Step, parts: list[str], within: Within) -> SourcePlace | None:
+    def _in_asset(
+        self, plan: Plan, side: Side, step: Step, parts: list[str], within: Within, unchanged: frozenset[str]
+    ) -> SourcePlace | None:
         """A line of a script, or of a command's prompt, in the file that it came from."""
         if parts[:2] != ["unit", "target"] or step.unit is UNSET or within.line is None:
             return None
         ref = getattr(step.unit.target, "ref", UNSET)
         item = next((item for item in plan.provenance.source_read_set if item.ref == ref), None)
-        if item is None or parts[2] not in ("bytes", "prompt"):
+        if item is None or item.sha256 in unchanged or parts[2] not in ("bytes", "prompt"):
             return None
         line = within.line
         if parts[2] == "prompt":
             raw = self.texts.get(item.sha256, b"")
             line = _line_of(raw.decode("utf-8", "replace").replace("\r\n", "\n").split("\n"), 0, within) or 0
-        return SourcePlace(side=side, file=item.path, line=line + 1, column=1)
+        return self._shown(side, item.path, item.sha256, line + 1, 1)
 
 
 def _own_file(plan: Plan) -> tuple[str, str]:
@@ -114,11 +162,15 @@ def _read(path: str, ref: str, raw: bytes | None) -> Document | None:
     return read_yaml_workflow(source, ref=ref, sink=Sink())
 
 
-def _written(document: Document, step: Step | None, parts: list[str], within: Within) -> tuple[int, int] | None:
+def _written(
+    document: Document, step: Step | None, parts: list[str], within: Within, *, own: bool
+) -> tuple[int, int] | None:
     from akmc.diff.written import key_span
 
-    for keys in source_keys(step, parts):
-        for size in range(len(within.keys), -1, -1):
+    for keys in own_keys(step, parts) if own and step is not None else source_keys(step, parts):
+        # a variable that the step does not set may be set by its task
+        least = len(within.keys) if own and parts == ["unit", "env"] else 0
+        for size in range(len(within.keys), least - 1, -1):
             path = (*keys, *within.keys[:size])
             span = key_span(document, path)
             if span is None:

@@ -22,6 +22,8 @@ def prose_diff(old: str, new: str, *, context: int = _CONTEXT) -> list[ProseLine
     """The lines of ``old`` and ``new`` with ``context`` lines around changes; empty when the texts are equal."""
     if old == new:
         return []
+    if old.endswith("\n") and new.endswith("\n"):  # the end of the last line is no line of its own
+        old, new = old[:-1], new[:-1]
     before, after = old.split("\n"), new.split("\n")
     lines: list[ProseLine] = []
     for op, left, right in _hunks(before, after):
@@ -31,7 +33,8 @@ def prose_diff(old: str, new: str, *, context: int = _CONTEXT) -> list[ProseLine
 
 def lines_changed(prose: Sequence[ProseLine]) -> str:
     """``1 line out, 2 in``."""
-    gone, came = (sum(line.op == op for line in prose) for op in "-+")
+    ops = [line.op for line in prose]
+    gone, came = ops.count("-"), ops.count("+")
     return f"{gone} line{'' if gone == 1 else 's'} out, {came} in"
 
 
@@ -45,7 +48,7 @@ def _hunks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, S
     start, end = _shared_ends(before, after)
     left, right = before[start : len(before) - end], after[start : len(after) - end]
     yield "equal", before[:start], after[:start]
-    if len(left) * len(right) > _MAX_LINE_PAIRS:
+    if len(left) * len(right) > _MAX_LINE_PAIRS or set(left).isdisjoint(right):
         yield "replace", left, right
     else:
         for op, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
@@ -121,6 +124,8 @@ def _ends(words: Sequence[str]) -> list[int]:
 
 
 def _with_context(lines: Sequence[ProseLine], context: int) -> list[ProseLine]:
+    if all(line.op != "=" for line in lines):
+        return list(lines)
     shown = [False] * len(lines)
     for index, line in enumerate(lines):
         if line.op != "=":

@@ -7,18 +7,18 @@ compared here; what depends on results or on the params that were given is said 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from akm_schemas.canonical import canonical_text
 from akm_schemas.hashing import target_preimage
 from akm_schemas.json_types import JsonObject
-from akm_schemas.plan import ChildTarget, CommandTarget, Plan, ReferenceInput, Step
-from akm_schemas.references import Reference
+from akm_schemas.plan import ChildTarget, CommandTarget, Plan, ReferenceInput, Step, Target
+from akm_schemas.plan_references import step_references
 from akmc.diff.matching import match_steps
 from akmc.diff.model import StepReuse
+from akmc.diff.targets import same_value
 
 _WORDS = {
     "bytesSha256": "script bytes",
@@ -30,8 +30,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What is known of the params of both runs: why they surely differ, or what must hold for them to be the same."""
 
     forced: str | None = None
@@ -79,7 +78,8 @@ def _verdict(
 
 def _unsure(step: Step, found: dict[str, StepReuse]) -> list[str]:
     """The steps that ``step`` reads and that may yield something else now."""
-    return sorted({name for name in _producers(step) if name in found and found[name].reuse != "reused"})
+    read = {reference.name for reference in step_references(step) if reference.root == "steps"}
+    return sorted(name for name in read if name in found and found[name].reuse != "reused")
 
 
 def _gate(step: Step) -> tuple[str, str] | None:
@@ -147,7 +147,7 @@ def _changed_parts(old: Step, new: Step) -> Iterator[str]:
             yield from (_WORDS.get(key, key) for key in keys)
     if [reference.text for reference in old.inputs] != [reference.text for reference in new.inputs]:
         yield "inputs"
-    if _schema(old) != _schema(new):
+    if not same_value(_schema(old), _schema(new)):
         yield "output schema"
     if old.unit.isolation != new.unit.isolation:
         yield "isolation"
@@ -156,28 +156,25 @@ def _changed_parts(old: Step, new: Step) -> Iterator[str]:
 def _preimage(step: Step) -> JsonObject:
     assert step.unit is not UNSET
     prompt = step.unit.instructions if isinstance(step.unit.target, CommandTarget) else None
-    target: JsonObject = msgspec.to_builtins(step.unit.target)
+    target: JsonObject = msgspec.to_builtins(_hollow(step.unit.target))
     env: list[JsonObject] = msgspec.to_builtins(step.unit.env)
     return target_preimage(target, env=list(env), instructions=prompt)
 
 
-def _schema(step: Step) -> str:
+def _hollow(target: Target) -> Target:
+    """The target without the steps of the plan in it, of which its preimage has nothing but the hash."""
+    if not isinstance(target, ChildTarget):
+        return target
+    return msgspec.structs.replace(target, frozen_plan=msgspec.structs.replace(target.frozen_plan, steps=[]))
+
+
+def _schema(step: Step) -> JsonObject | UnsetType:
     """The unit's schema; on a unit step without one, the step's (spec 3, section 5)."""
     assert step.unit is not UNSET
     schema = step.unit.output
     if schema is UNSET and step.kind == "unit":
         schema = step.output
-    return "" if schema is UNSET else canonical_text(schema)
-
-
-def _producers(step: Step) -> Iterator[str]:
-    references: list[Reference] = list(step.inputs)
-    if step.map is not UNSET:
-        references.append(step.map.over)
-    if step.unit is not UNSET:
-        bindings = step.unit.target.input_bindings
-        references += [binding.from_ for binding in bindings if isinstance(binding, ReferenceInput)]
-    return (reference.name for reference in references if reference.root == "steps")
+    return schema
 
 
 def _item_condition(old: Step, new: Step) -> list[str]:

@@ -10,20 +10,21 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from msgspec import Struct
 
 from akmc.faults import CommandFault
 
 _FAMILIES: Final = frozenset(("workflows", "tasks", "commands", "scripts", "env", ".akm"))
 _BRANCHES: Final = "list the branches with: git branch --all"
+_SHALLOW: Final = "this clone is shallow and may lack it: git fetch --unshallow (in CI, check out with fetch-depth: 0)"
 _SYMLINK: Final = "120000"
 _FILES: Final = ("100644", "100755", _SYMLINK)
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Struct, frozen=True):
     """A ``REV:PATH`` that git knows: ``tree`` is the tree's object id, ``path`` is relative to the repository root."""
 
     root: Path
@@ -32,8 +33,7 @@ class Revision:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
+class _Blob(Struct, frozen=True):
     mode: str
     object_id: str
     path: str
@@ -67,9 +67,14 @@ def merge_base(rev: str) -> tuple[Path, str]:
         return root, _git(["hash-object", "-t", "tree", "--stdin"], rev).decode().strip()
     verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"]
     commit = _git(verify, rev, missing=f'git knows no revision "{rev}"', help=_BRANCHES).decode().strip()
-    shallow = "in a shallow clone, fetch more: git fetch --unshallow"
-    found = _git(["merge-base", commit, "HEAD"], rev, missing=f'HEAD and "{rev}" share no commit', help=shallow)
+    apart = "name a branch that HEAD comes from: git branch --all lists them"
+    found = _git(["merge-base", commit, "HEAD"], rev, missing=f'HEAD and "{rev}" share no commit', help=apart)
     return root, found.decode().strip()
+
+
+def _is_shallow(label: str) -> bool:
+    """Whether this clone has a part of the history only, so that a commit which exists may be missing."""
+    return _git(["rev-parse", "--is-shallow-repository"], label).strip() == b"true"
 
 
 def _from_root(path: str, root: Path) -> str | None:
@@ -152,6 +157,8 @@ def _git(arguments: list[str], label: str, *, stdin: bytes = b"", missing: str |
         message = f'"{label}" names a git revision, but git cannot be run: {error.strerror or error}'
         raise CommandFault(message, help="install git, or give a plan or a source file") from error
     if done.returncode != 0:
+        if missing is not None and _is_shallow(label):
+            help = _SHALLOW
         said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
         raise CommandFault(
             missing or f'cannot read "{label}": {said or "git failed"}',

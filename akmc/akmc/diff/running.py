@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from akm_schemas.plan import Plan
 from akmc.console import err, out, wants_color
 from akmc.diff.model import CLASSES, ChangeClass, PlanDiff
 from akmc.diff.sides import Side, read_side
 from akmc.faults import FOUND, OK, CommandFault
-from akmc.planning import needed_plan
+from akmc.planning import needed_plan, show_findings
 from akmc.render.escape import visible
 from akmc.session.freezing import STDIN
 from akmc_grammar.suggest import did_you_mean, listed
@@ -20,13 +22,15 @@ from akmc_grammar.suggest import did_you_mean, listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffOptions:
-    """The options of ``akmc diff`` as written; ``paths`` are the two sides, or what ``merge_base`` looks at."""
+    """The options of ``akmc diff`` as written; ``paths`` are the two sides, or what ``merge_base`` looks at;
+    ``labels`` name the sides in what is printed."""
 
     paths: Sequence[str]
     format_name: str
     exit_code: bool
     fail_on: Sequence[str]
     summary: bool
+    labels: Sequence[str]
     merge_base: str | None
     bundle: Path | None
     config: Path | None
@@ -41,10 +45,16 @@ def run_diff(options: DiffOptions) -> int:
         count = len(options.paths) or "none"
         help = "akmc diff OLD NEW, or --merge-base REV for all workflows of the bundle"
         raise CommandFault(f"two sides are compared, and {count} were named", help=help)
+    if len(options.labels) not in (0, 2):
+        raise CommandFault("--label was given once", help="give it twice, for OLD and for NEW")
     old, new = options.paths
     if old == new == STDIN:
         raise CommandFault("both sides are standard input", help='give "-" once')
-    sides = [read_side(label, config=options.config, bundle=options.bundle) for label in (old, new)]
+    names = options.labels or (old, new)
+    sides = [
+        read_side(side, config=options.config, bundle=options.bundle, shown=name)
+        for side, name in zip((old, new), names, strict=True)
+    ]
     plans = [plan for side in sides if (plan := _plan(side)) is not None]
     if len(plans) < len(sides):
         return max(side.result.status for side in sides)
@@ -53,7 +63,7 @@ def run_diff(options: DiffOptions) -> int:
 
     sources = NO_SOURCES if options.summary else (sides[0].sources, sides[1].sources)  # a headline has no places
     found = compare_plans(plans[0], plans[1], sources)
-    _show(found, old, new, options)
+    _show(found, names[0], names[1], options)
     return FOUND if (options.exit_code and not found.equal) or found.has(classes) else OK
 
 
@@ -61,7 +71,13 @@ def _run_bundle(options: DiffOptions, rev: str, classes: tuple[ChangeClass, ...]
     from akmc.diff import bundle_formats
     from akmc.diff.bundle import compare_bundle
 
-    found, status = compare_bundle(rev, options.paths, bundle=options.bundle, config=options.config, broken=_say_broken)
+    if options.labels:
+        raise CommandFault("--label names two sides, and --merge-base has none", help="leave one of them out")
+
+    def broken(sides: Sequence[Side]) -> None:
+        _say_all_broken(sides, headline=options.summary)
+
+    found, status = compare_bundle(rev, options.paths, bundle=options.bundle, config=options.config, broken=broken)
     if options.summary:
         out(bundle_formats.bundle_headline(found) + "\n")
     elif options.format_name == "json":
@@ -98,6 +114,20 @@ def _plan(side: Side) -> Plan | None:
 def _say_broken(side: Side) -> None:
     needed_plan(side.result)
     err(f'akmc: "{visible(side.label)}" does not freeze')
+
+
+def _say_all_broken(sides: Sequence[Side], *, headline: bool) -> None:
+    """Which sides do not freeze. Why stands in what is printed; where that is a headline alone, here, each finding once."""
+    said: set[tuple[object, ...]] = set()
+    for side in sides:
+        findings = side.result.findings
+        new = tuple(found for found in findings if headline and found.sort_key not in said)
+        said.update(found.sort_key for found in new)
+        if side.result.crashes or not findings:
+            needed_plan(side.result)
+        else:
+            show_findings(replace(side.result, findings=new))
+        err(f'akmc: "{visible(side.label)}" does not freeze')
 
 
 def _show(found: PlanDiff, old: str, new: str, options: DiffOptions) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from akm_schemas.plan import Plan
@@ -19,8 +19,7 @@ from akmc.session.freezing import STDIN, PlanResult, plan_of
 from akmc_passes.config import FILE, MODELS, project_config
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Struct, frozen=True):
     """``label`` is what the person wrote; ``result`` a plan, or the findings that stand in its way, ``sources`` what
     it was made from as far as that is at hand."""
 
@@ -34,15 +33,20 @@ class Side:
         return self.result.plan
 
 
-def read_side(label: str, *, config: Path | None = None, bundle: Path | None = None) -> Side:
-    """Read one side. What exists as a file is a file, whatever colons its name has.
+def read_side(label: str, *, config: Path | None = None, bundle: Path | None = None, shown: str | None = None) -> Side:
+    """Read one side. What exists as a file is a file, whatever colons its name has; ``shown`` is its name for people.
 
     Raises:
         CommandFault: as ``plan_of`` does, and for a revision or path that git does not have.
     """
     if label == STDIN or ":" not in label or os.path.lexists(label):
-        result = plan_of(label, config=config, bundle=bundle)
-        return Side(label, result, captured(result, label, bundle))
+        name = label if shown is None else shown
+        try:
+            result = plan_of(label, config=config, bundle=bundle)
+        except CommandFault as fault:
+            message = fault.message.replace(f'"{label}"', f'"{name}"')
+            raise CommandFault(message, status=fault.status, help=fault.help) from fault
+        return Side(name, result, captured(result, label, bundle))
     revision = find_revision(label)
     with tempfile.TemporaryDirectory(prefix="akmc-diff-") as name:
         folder = Path(name).resolve()
@@ -63,8 +67,14 @@ def read_in_view(revision: Revision, folder: Path, *, config: Path | None, bundl
     except CommandFault as fault:
         message = fault.message.replace(f"{folder}/", _prefix(label))
         raise CommandFault(message, status=fault.status, help=fault.help) from fault
-    sources = captured(result, str(named), None)
+    sources = captured(result, str(named), None, lambda file: _in_working_tree(file, revision, folder))
     return Side(label, _as_named(result, label, folder), sources)
+
+
+def _in_working_tree(file: Path, revision: Revision, folder: Path) -> str:
+    """Where a file of the view lies in the working tree, from the working directory."""
+    place = revision.root / file.relative_to(folder) if file.is_relative_to(folder) else file
+    return os.path.relpath(place, Path.cwd().resolve()).replace(os.sep, "/")
 
 
 def _prefix(label: str) -> str:

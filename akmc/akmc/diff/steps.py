@@ -15,6 +15,7 @@ from akmc.diff.contracts import renamed, report_schema
 from akmc.diff.environment import compare_env
 from akmc.diff.gates import compare_gates
 from akmc.diff.narrowing import first_item, first_line
+from akmc.diff.phrase import listed_phrases, phrase
 from akmc.diff.places import EVERYWHERE, Within
 from akmc.diff.prose import lines_changed, prose_diff
 from akmc.diff.scope import Narrowed, Scope
@@ -49,7 +50,7 @@ def compare_steps(scope: Scope, old: Step, new: Step, child: ChildComparison) ->
     if old.unit is not UNSET and new.unit is not UNSET:
         _compare_units(scope, f"{path}.unit", old.unit, new.unit, child)
     elif new.unit is not UNSET:
-        scope.report("security", f"{path}.unit", f"now {', '.join(unit_reach(new.unit))}")
+        scope.report("security", f"{path}.unit", phrase("now ", listed_phrases(unit_reach(new.unit))))
     compare_gates(scope, f"{path}.gate", _gate(old), _gate(new))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,10 +28,9 @@ from akmc.diff.engines import compare_engines, describe
 from akmc.diff.environment import compare_names
 from akmc.diff.model import ChangeClass
 from akmc.diff.narrowing import first_item, first_line
+from akmc.diff.phrase import Phrase, command_line, phrase
 from akmc.diff.prose import argv_diff, prose_diff
 from akmc.diff.scope import Scope
-
-_CLIPPED = 200
 
 if TYPE_CHECKING:
     ChildComparison: TypeAlias = Callable[[Scope, str, ChildTarget, ChildTarget], None]
@@ -51,29 +49,22 @@ def compare_targets(scope: Scope, path: str, old: Target, new: Target, child: Ch
             if old.frozen_plan.content_hash != new.frozen_plan.content_hash:
                 child(scope, f"{path}.frozenPlan", old, new)
         case _:
-            message = f"runs {describe_target(new)}, ran {describe_target(old)}"
+            message = phrase("runs ", describe_target(new), ", ran ", describe_target(old))
             scope.report("security", path, message)
             return
     schemas = not isinstance(new, ChildTarget)
     _compare_bindings(scope, f"{path}.inputBindings", old.input_bindings, new.input_bindings, schemas=schemas)
 
 
-def describe_target(target: Target) -> str:
+def describe_target(target: Target) -> Phrase:
     """A target for a message."""
     if isinstance(target, ExecTarget):
         return command_line(target.command)
     if isinstance(target, ScriptTarget):
-        return f'script "{target.ref}"'
+        return Phrase(f'script "{target.ref}"')
     if isinstance(target, ChildTarget):
-        return f'workflow "{target.ref}"'
-    return f"a prompt on {describe(target.engine)}"
-
-
-def command_line(words: Sequence[str]) -> str:
-    """An argument vector for a message, clipped; between backticks, which Markdown shows as code, if none is inside."""
-    text = shlex.join(words)
-    text = text if len(text) <= _CLIPPED else text[: _CLIPPED - 3] + "..."
-    return f'"{text}"' if "`" in text else f"`{text}`"
+        return Phrase(f'workflow "{target.ref}"')
+    return Phrase(f"a prompt on {describe(target.engine)}")
 
 
 def compare_commands(scope: Scope, path: str, old: CommandTarget, new: CommandTarget) -> None:
@@ -98,7 +89,7 @@ def _compare_execs(scope: Scope, path: str, old: ExecTarget, new: ExecTarget) ->
         scope.report(
             "security",
             f"{path}.command",
-            f"runs {command_line(new.command)}, ran {command_line(old.command)}",
+            phrase("runs ", command_line(new.command), ", ran ", command_line(old.command)),
             old=list(old.command),
             new=list(new.command),
             prose=argv_diff(old.command, new.command),
@@ -116,9 +107,10 @@ def _folder(cwd: str | UnsetType) -> str:
 
 def _compare_scripts(scope: Scope, path: str, old: ScriptTarget, new: ScriptTarget) -> None:
     if old.interpreter != new.interpreter or old.extension != new.extension:
-        message = f"runs with {command_line(new.interpreter)}, ran with {command_line(old.interpreter)}"
+        programs = command_line(new.interpreter), command_line(old.interpreter)
+        message = phrase("runs with ", programs[0], ", ran with ", programs[1])
         if old.interpreter == new.interpreter:
-            message = f'extension is "{new.extension}", was "{old.extension}"'
+            message = Phrase(f'extension is "{new.extension}", was "{old.extension}"')
         scope.report("security", f"{path}.interpreter", message, old=list(old.interpreter), new=list(new.interpreter))
     if old.bytes_base64 == new.bytes_base64:
         return
@@ -128,12 +120,12 @@ def _compare_scripts(scope: Scope, path: str, old: ScriptTarget, new: ScriptTarg
     except UnicodeDecodeError:
         texts = "", ""
     prose = prose_diff(*texts)
-    message = f'bytes of script "{new.ref}" changed ({old.byte_length} to {new.byte_length} bytes)'
+    said = f'bytes of script "{new.ref}" changed ({old.byte_length} to {new.byte_length} bytes)'
     hashes = sha256_hex(before), sha256_hex(after)
     scope.report(
         "security",
         f"{path}.bytes",
-        message,
+        said,
         old=hashes[0],
         new=hashes[1],
         prose=prose or UNSET,
@@ -206,7 +198,10 @@ def same_value(old: Json | UnsetType, new: Json | UnsetType) -> bool:
         return old is new
     if isinstance(old, str) and isinstance(new, str):
         return old == new
-    return canonical_text(old) == canonical_text(new)
+    if type(old) is int and type(new) is int:
+        return old == new
+    # Alike as they stand is alike in canonical form, and costs no walk.
+    return msgspec.json.encode(old) == msgspec.json.encode(new) or canonical_text(old) == canonical_text(new)
 
 
 def value_change(what: str, old: Json | UnsetType, new: Json | UnsetType) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
-from akmc.diff.entries import Entry, Subject, entries
+from akmc.diff.entries import Entry, Subject, entries, told
 from akmc.diff.model import CLASSES, Change, PlanDiff, ProseLine, StepReuse, Summary
 from akmc.render.escape import visible
 
@@ -27,8 +26,8 @@ _NOTHING: Final = "no change in behaviour"
 
 
 def summary_line(diff: PlanDiff) -> str:
-    """One line without its end: ``the plans are equal``, or how many changes of which class."""
-    return "the plans are equal" if diff.equal else counts(diff.summary)
+    """One line without its end: ``the plans are equal``, or how many changes of which class, one of several steps once."""
+    return "the plans are equal" if diff.equal else counts(told(diff.changes))
 
 
 def counts(summary: Summary) -> str:
@@ -63,8 +62,7 @@ def reuse_counts(steps: list[StepReuse]) -> str:
     return ", ".join(f"{count} {word}" for word, count in numbers.items() if count)
 
 
-@dataclass(frozen=True, slots=True)
-class _Painter:
+class _Painter(Struct, frozen=True):
     """Wraps pieces of text in SGR sequences, or leaves them alone."""
 
     color: bool
@@ -87,7 +85,7 @@ def _entry_lines(entry: Entry, paint: _Painter) -> Iterator[str]:
     if change.place is not UNSET:
         yield f"  --> {place_text(change)}"
     if change.prose is not UNSET:
-        yield from (f"  {_prose_line(line, paint)}" for line in change.prose)
+        yield from (f"  {_prose_line(line, paint)}".rstrip() for line in change.prose)
 
 
 def place_text(change: Change) -> str:
@@ -113,9 +111,11 @@ def _prose_line(line: ProseLine, paint: _Painter) -> str:
 
 def marked(line: ProseLine, before: str, after: str) -> str:
     """The line with each changed run of words between ``before`` and ``after``."""
+    text = line.text
+    escape = str if visible(text) == text else visible  # most lines need no escapes, and then no piece does
     parts: list[str] = []
     end = 0
     for start, stop in line.marks:
-        parts += [visible(line.text[end:start]), before, visible(line.text[start:stop]), after]
+        parts += [escape(text[end:start]), before, escape(text[start:stop]), after]
         end = stop
-    return "".join([*parts, visible(line.text[end:])])
+    return "".join([*parts, escape(text[end:])])

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec import Struct
+
 from akm_schemas.plan import Plan
 from akmc.diff.added import report_added
-from akmc.diff.model import CLASSES, Change, PlanDiff, Summary, WorkflowStatus
+from akmc.diff.compare import compare_plans
+from akmc.diff.model import CLASSES, Change, PlanDiff, Summary
 from akmc.diff.places import Sources
 from akmc.diff.scope import Scope
+from akmc.diff.sides import Side
 
 
-def added_workflow(
-    plan: Plan, sources: Sources, known: frozenset[str], twin: str | None, status: WorkflowStatus
-) -> PlanDiff:
-    """A workflow that was not there (or did not freeze); ``twin`` is a deleted one that did the same."""
-    what = "new workflow" if status == "added" else "not compared: it did not freeze before"
-    if twin is not None:
-        return _diff([Change(class_="behaviour", path="workflow", message=f'{what}; does what "{twin}" did')])
+class Twin(Struct, frozen=True):
+    """A workflow under another path that does the same, or nearly, on the other side."""
+
+    path: str
+    side: Side
+    plan: Plan
+
+
+def added_workflow(plan: Plan, sources: Sources, known: frozenset[str], *, came: bool) -> PlanDiff:
+    """A workflow that was not there (``came``), or that did not freeze."""
+    what = "new workflow" if came else "not compared: it did not freeze before"
     scope = Scope(plan, plan, "", [], known=known, sources=(Sources(), sources))
     scope.report("behaviour", "workflow", what)
     for step in plan.steps:
@@ -23,12 +32,23 @@ def added_workflow(
     return _diff(scope.found)
 
 
-def deleted_workflow(twin: str | None) -> PlanDiff:
-    """A workflow that is gone; ``twin`` is a new one that does the same."""
+def moved_workflow(twin: Twin, plan: Plan, sources: Sources) -> PlanDiff:
+    """A workflow that was not there; ``twin`` is the deleted one whose path it left, with which it is compared."""
+    found = compare_plans(twin.plan, plan, (twin.side.sources, sources))
+    same = twin.plan.content_hash == plan.content_hash
+    what = f'new workflow; does {"" if same else "nearly "}what "{twin.path}" did'
+    moved = Change(class_="behaviour", path="workflow", message=what)
+    inside = [] if same else found.changes
+    return msgspec.structs.replace(_diff([moved, *inside]), steps=[] if same else found.steps)
+
+
+def deleted_workflow(plan: Plan | None, twin: Twin | None) -> PlanDiff:
+    """A workflow that is gone; ``twin`` is the new one that does the same, or nearly."""
     message = "workflow is gone: whoever runs or composes it fails"
-    return _diff(
-        [Change(class_="breaking", path="workflow", message=message + (f'; "{twin}" does the same' if twin else ""))]
-    )
+    if twin is not None and plan is not None:
+        same = twin.plan.content_hash == plan.content_hash
+        message += f'; "{twin.path}" does {"" if same else "nearly "}the same'
+    return _diff([Change(class_="breaking", path="workflow", message=message)])
 
 
 def _diff(changes: list[Change]) -> PlanDiff:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from akmc_grammar.diagnostics import Sink
 from akmc_grammar.document import Document
 from akmc_grammar.markdown import MarkdownLocator
 from akmc_grammar.places import Path, Place, Span
+from akmc_grammar.source import SourceText
+from akmc_grammar.task import TaskLocator, read_task
+from akmc_grammar.task_ir import TaskDocument
 from akmc_grammar.yaml_tree import Mapping, Sequence, YamlTree
 from akmc_grammar.yaml_workflow import JobLocator
 
@@ -23,6 +29,17 @@ def key_span(document: Document, path: Path) -> Span | None:
         inside = ("jobs", locator.job, *locator.field(path)) if path[0] == "steps" else path
         return _in_tree(locator.tree, inside)
     return None
+
+
+def task_span(name: str, raw: bytes, path: Path) -> Span | None:
+    """Where the key at ``path`` of a task stands, ``None`` when nowhere; the keys are those that authors write."""
+    document = _task(name, raw)
+    return _in_tree(document.locator.tree, path) if isinstance(document.locator, TaskLocator) else None
+
+
+@lru_cache(maxsize=8)  # the changes of one task ask one after the other
+def _task(name: str, raw: bytes) -> TaskDocument:
+    return read_task(SourceText.of(name, raw), ref="", sink=Sink())
 
 
 def _in_tree(tree: YamlTree, path: Path) -> Span | None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import ChildTarget, CommandTarget, Output, Plan, Step, Unit
+from akm_schemas.plan_references import IMPLICIT_EXPORTS
 from akm_schemas.references import Reference
 
 _TEXT: Final[JsonObject] = {"type": "string"}
 _OPAQUE: Final = ("allOf", "anyOf", "oneOf", "not", "enum")
-IMPLICIT_EXPORTS: Final = ("runId", "status")
 
 Path: TypeAlias = "list[str | int]"
 
 
-@dataclass(frozen=True, slots=True)
-class Yield:
+class Yield(Struct, frozen=True):
     """``schema`` describes what lies at the end of a path, or, with ``rest``, what lies where following it stopped."""
 
     schema: JsonObject

@@ -84,8 +84,21 @@ ENV = {"kind": "env-ref", "ref": "env/x", "path": "env/x.env", "keys": ["A"], "s
         ([], [ENV], "security", 'can also see env ref "env/x"'),
         ([ENV], [], "security", 'no longer sees env ref "env/x"'),
         ([ENV], [{**ENV, "secretNames": ["s"]}], "security", 'more secrets: "s"'),
-        ([], [{"kind": "pass-through", "name": "P"}], "security", 'can also see "P"'),
-        ([], [{"kind": "literal", "name": "L", "value": "1"}], "behaviour", 'variable "L" is set now'),
+        ([], [{"kind": "pass-through", "name": "P"}], "security", 'also hands on and scrubs "P"'),
+        (
+            [{"kind": "pass-through", "name": "P"}],
+            [],
+            "security",
+            'no longer hands on and scrubs "P": its value is kept',
+        ),
+        ([], [{"kind": "literal", "name": "L", "value": "1"}], "security", 'variable "L" is "1", was not set'),
+        ([{"kind": "literal", "name": "L", "value": "1"}], [], "security", 'variable "L" is no longer set, was "1"'),
+        (
+            [{"kind": "literal", "name": "PATH", "value": "/bin"}],
+            [{"kind": "literal", "name": "PATH", "value": "./bin"}],
+            "security",
+            'variable "PATH" is "./bin", was "/bin"',
+        ),
     ],
 )
 def test_environment_bindings(plans: Any, before: list[Any], after: list[Any], class_: str, says: str) -> None:

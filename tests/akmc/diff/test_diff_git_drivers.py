@@ -63,7 +63,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None or shutil.which("sh")
 @needs_git
 def test_the_documented_drivers(repository: Path) -> None:
     shown = run(repository, "git diff HEAD~1 -- plans")
-    assert "1 security" in shown
+    assert shown.splitlines()[0] == "a/plans/a.json -> b/plans/a.json: 1 security"
     assert "runs `make some`, ran `make all`" in shown
     assert '{"budget"' not in shown
     as_text = run(repository, "git log -p -1 -- plans")

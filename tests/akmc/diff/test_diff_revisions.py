@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from akmc.diff.revisions import find_revision, write_view
+from akmc.diff.revisions import find_revision, merge_base, write_view
 from akmc.faults import CommandFault
 
 
@@ -93,3 +93,22 @@ def test_outside_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(CommandFault, match="not a git repository"):
         find_revision("HEAD:workflows/a.md")
+
+
+def test_a_shallow_clone_is_told_to_fetch_more(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit that the clone lacks is no typo: the help names what fetches it, here and in CI."""
+    first = _git("rev-parse", "HEAD").strip()
+    _git("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qam", "two")
+    _git("clone", "-q", "--depth=1", repository.as_uri(), str(tmp_path / "shallow"))
+    with pytest.raises(CommandFault) as whole:
+        merge_base("0" * 40)
+    assert "--unshallow" not in (whole.value.help or "")
+    monkeypatch.chdir(tmp_path / "shallow")
+    for ask in (merge_base, lambda rev: find_revision(f"{rev}:sub/workflows/a.md")):
+        with pytest.raises(CommandFault) as fault:
+            ask(first)
+        assert f'git knows no revision "{first}"' in fault.value.message
+        assert "git fetch --unshallow" in (fault.value.help or "")
+        assert "fetch-depth: 0" in (fault.value.help or "")
