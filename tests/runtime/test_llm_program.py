@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -22,7 +21,6 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Bundle = Callable[[dict[str, str]], Path]
 
 KEY: Final = "sk-live-0123456789abcdef"
-TOOLS: Final = Path(__file__).parents[1] / "acceptance" / "tools"
 WORKFLOW: Final = """\
 ---
 type: workflow
@@ -36,19 +34,6 @@ The prose.
 ### gate
 - It names the readme.
 """
-
-
-def load_stub() -> Any:
-    """The scripted model server of the acceptance cases, which is a program and in no package."""
-    spec = importlib.util.spec_from_file_location("akm_stub_llm_program", TOOLS / "stub_llm.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Stub
-
-
-STUB = load_stub()
 
 
 @pytest.fixture
@@ -70,7 +55,7 @@ def compiled(run_program: Run, bundle: Bundle) -> Callable[..., str]:
 
 
 def test_a_judge_on_an_llm_engine_and_a_key_that_is_nowhere(
-    run_program: Run, compiled: Callable[..., str], tmp_path: Path
+    stub_llm: Any, run_program: Run, compiled: Callable[..., str], tmp_path: Path
 ) -> None:
     rejected = {"complete": False, "missing": [f"readme {KEY}"], "feedback": "mention it"}
     answers = [
@@ -79,7 +64,7 @@ def test_a_judge_on_an_llm_engine_and_a_key_that_is_nowhere(
         {"when": "model-a", "content": "version two"},
         {"when": "judge-b", "json": {"complete": True}},
     ]
-    with STUB(answers) as stub:
+    with stub_llm(answers) as stub:
         done = run_program("akm-run", compiled(stub.url), "--json", env={"STUB_KEY": KEY})
         texts = [request["text"] for request in stub.requests]
         keys = {request["headers"]["authorization"] for request in stub.requests}
@@ -97,9 +82,9 @@ def test_a_judge_on_an_llm_engine_and_a_key_that_is_nowhere(
 
 @pytest.mark.parametrize("value", [None, "", "two\nlines"])
 def test_without_a_key_nothing_begins(
-    run_program: Run, compiled: Callable[..., str], tmp_path: Path, value: str | None
+    stub_llm: Any, run_program: Run, compiled: Callable[..., str], tmp_path: Path, value: str | None
 ) -> None:
-    with STUB([]) as stub:
+    with stub_llm([]) as stub:
         env = {} if value is None else {"STUB_KEY": value}
         done = run_program("akm-run", compiled(stub.url), "--json", env=env, expect=78)
         assert stub.requests == []
@@ -109,12 +94,12 @@ def test_without_a_key_nothing_begins(
 
 
 def test_without_an_http_client_the_plan_is_refused_by_name(
-    run_program: Run, compiled: Callable[..., str], tmp_path: Path
+    stub_llm: Any, run_program: Run, compiled: Callable[..., str], tmp_path: Path
 ) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text("import sys\nsys.modules['httpx'] = None\n")
     env = {"STUB_KEY": KEY, "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])}
-    with STUB([]) as stub:
+    with stub_llm([]) as stub:
         done = run_program("akm-run", compiled(stub.url), env=env, expect=2)
         assert stub.requests == []
     assert "step 'ask': llm engine 'writer' needs httpx, which is not installed; pip install httpx" in done.stderr
@@ -124,10 +109,10 @@ def test_without_an_http_client_the_plan_is_refused_by_name(
 
 
 def test_an_interrupt_ends_a_request_and_the_run_can_go_on(
-    run_program: Run, compiled: Callable[..., str], tmp_path: Path
+    stub_llm: Any, run_program: Run, compiled: Callable[..., str], tmp_path: Path
 ) -> None:
     workflow = WORKFLOW.replace("    gate: {max_loops: 2}\n", "").split("### gate")[0]
-    with STUB([{"content": "late", "delay_s": 20}, {"content": "at last"}]) as stub:
+    with stub_llm([{"content": "late", "delay_s": 20}, {"content": "at last"}]) as stub:
         plan = compiled(stub.url, workflow)
         env = {**os.environ, "STUB_KEY": KEY, "HOME": str(tmp_path / ".home")}
         words = [sys.executable, "-m", "akm_run", plan, "--json"]
@@ -147,10 +132,10 @@ def test_an_interrupt_ends_a_request_and_the_run_can_go_on(
     assert json.loads(done.stdout)["steps"][0]["output"] == "at last"
 
 
-def test_retry_after_is_waited_for(run_program: Run, compiled: Callable[..., str]) -> None:
+def test_retry_after_is_waited_for(stub_llm: Any, run_program: Run, compiled: Callable[..., str]) -> None:
     workflow = WORKFLOW.replace("gate: {max_loops: 2}", "unit: {retry: {max: 1, on: [llm_rate_limit]}}")
     limited = {"status": 429, "headers": {"Retry-After": "2"}, "body": "slow down"}
-    with STUB([limited, {"content": "at last"}]) as stub:
+    with stub_llm([limited, {"content": "at last"}]) as stub:
         plan = compiled(stub.url, workflow.split("### gate")[0])
         done = run_program("akm-run", plan, "--json", env={"STUB_KEY": KEY})
         first, second = (request["at"] for request in stub.requests)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import socket
 import ssl
@@ -18,7 +17,7 @@ from typing import Any, Final
 import pytest
 
 from akm_run.cancel import Cancellation
-from akm_run.dispatch import llm_exchange
+from akm_run.dispatch import llm_transport
 from akm_run.dispatch.command_llm import perform
 from akm_run.dispatch.contract import UnitContext, UnitRequest, UnitResult
 from akm_schemas.json_types import JsonObject
@@ -26,20 +25,6 @@ from akm_schemas.plan import CommandTarget, LiteralBinding, LlmEngine, LlmTuning
 
 KEY: Final = "sk-live-0123456789abcdef"
 N: Final[JsonObject] = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
-TOOLS: Final = Path(__file__).parents[1] / "acceptance" / "tools"
-
-
-def load_stub() -> Any:
-    """The scripted model server of the acceptance cases, which is a program and in no package."""
-    spec = importlib.util.spec_from_file_location("akm_stub_llm", TOOLS / "stub_llm.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Stub
-
-
-STUB = load_stub()
 
 
 @dataclass
@@ -48,13 +33,14 @@ class Desk:
 
     folder: Path
     cancel: Cancellation
+    stub: Any
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def ask(self, *answers: dict[str, Any], url: str | None = None, **more: Any) -> UnitResult:
         """The result of one unit; ``answers`` are the stub's."""
         if url is not None:
             return perform(self.request(url, **more), self.cancel)
-        with STUB(list(answers)) as stub:
+        with self.stub(list(answers)) as stub:
             result = perform(self.request(stub.url, **more), self.cancel)
             self.requests = stub.requests
         assert stub.unscripted == 0
@@ -71,9 +57,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def desk(tmp_path: Path, stub_llm: Any) -> Iterator[Desk]:
     cancel = Cancellation()
-    yield Desk(tmp_path, cancel)
+    yield Desk(tmp_path, cancel, stub_llm)
     cancel.close()
 
 
@@ -207,7 +193,7 @@ def test_an_endpoint_that_no_compiler_wrote(desk: Desk, url: str) -> None:
 
 def test_an_endpoint_without_address_or_without_tls(desk: Desk) -> None:
     assert desk.ask(url="http://no-such-host.invalid/chat/completions").failure_reason == "llm_unreachable"
-    with STUB([]) as stub:
+    with desk.stub([]) as stub:
         result = desk.ask(url=stub.url.replace("http:", "https:"))
     assert result.failure_reason == "llm_unreachable"
     assert "SSL" in (result.diagnostic or "")
@@ -222,15 +208,15 @@ def test_certificates_are_checked(desk: Desk, tmp_path: Path, monkeypatch: pytes
     subprocess.run(words, check=True, capture_output=True)
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate, key)
-    with STUB([{"content": "safe"}]) as stub:
+    with desk.stub([{"content": "safe"}]) as stub:
         stub.server.socket = server.wrap_socket(stub.server.socket, server_side=True)
         url = stub.url.replace("http:", "https:")
-        llm_exchange._tls.cache_clear()
+        llm_transport.close_idle()
         unknown = desk.ask(url=url)
         monkeypatch.setenv("SSL_CERT_FILE", certificate)
-        llm_exchange._tls.cache_clear()
+        llm_transport.close_idle()
         assert desk.ask(url=url).value == "safe"
-        llm_exchange._tls.cache_clear()
+        llm_transport.close_idle()
     assert unknown.diagnostic == f"llm_unreachable: {url}: its certificate cannot be verified"
 
 
@@ -352,7 +338,7 @@ def test_cancellation_closes_the_connection(desk: Desk, first: bytes) -> None:
 
 def test_many_at_once_in_threads(desk: Desk) -> None:
     results: list[UnitResult] = []
-    with STUB([{"content": "x", "times": 0, "delay_s": 0.2}]) as stub:
+    with desk.stub([{"content": "x", "times": 0, "delay_s": 0.2}]) as stub:
         threads = [
             threading.Thread(target=lambda: results.append(perform(desk.request(stub.url), desk.cancel)))
             for _ in range(6)

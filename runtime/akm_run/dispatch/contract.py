@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Binding, Target
+
+if TYPE_CHECKING:
+    from akm_run.ambient import Ambient
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class UnitRequest:
     ``workspace`` is the absolute directory that units start in; ``bundle`` the directory that env files are relative to.
     ``commit`` is the git commit recorded when the run was published, for isolated units; ``None`` is HEAD.
     ``conceals`` are bindings that the unit does not get and whose values are scrubbed all the same.
+    ``ambient`` is the environment that units are given a part of, ``None`` for the interpreter's at the time of dispatch.
     ``log`` is told what the unit's process prints while it runs, redacted, and may raise OSError; ``None``: nobody is.
     """
 
@@ -51,6 +55,7 @@ class UnitRequest:
     commit: str | None = None
     log: Callable[[str], None] | None = None
     conceals: tuple[Binding, ...] = ()
+    ambient: Ambient | None = None
 
 
 @dataclass(frozen=True, slots=True)

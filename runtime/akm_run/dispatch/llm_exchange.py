@@ -1,7 +1,6 @@
 """One HTTP exchange with a model's endpoint, bounded in time and size, and really broken off by a cancellation.
 
-The request runs in an event loop of its own in the calling thread, because only there can a deadline or a cancellation
-end a connection at whatever it is doing: connecting, waiting for the first byte, or reading.
+It runs in the calling thread, by an httpx client whose sockets end with the deadline or the cancellation.
 
 Nothing around us changes where a prompt and a key go: redirects are not followed, and neither proxy variables nor
 ``.netrc`` are read, for the plan has frozen the endpoint. Certificates are checked against the system's store (with
@@ -10,17 +9,18 @@ Nothing around us changes where a prompt and a key go: redirects are not followe
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Final, Literal, TypeAlias
 
+import httpcore
 import httpx
 
 from akm_run.dispatch.contract import Cancel
+from akm_run.dispatch.llm_guard import Ended, Guard
 from akm_run.dispatch.llm_retry_after import retry_after_s
+from akm_run.dispatch.llm_transport import client
 from akm_schemas.bounds import STDOUT_BYTES
 
 
@@ -61,49 +61,37 @@ _REASONS: Final[Mapping[type[OSError], str]] = {
     ConnectionResetError: "the connection was reset",
     ssl.SSLCertVerificationError: "its certificate cannot be verified",
 }
+_FAULTS: Final = (
+    *(OSError, httpx.HTTPError, httpx.InvalidURL),
+    *(httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol),
+)
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "User-Agent": "akm-run",
+}
 
 
 def exchange(ask: Ask, cancel: Cancel) -> Outcome:
     """Send ``ask`` and wait for the answer; blocks the calling thread, and raises nothing for what a network can do."""
-    loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(_guarded(ask, cancel))
-    finally:
-        # unlike asyncio.run: does not wait for a name server that is still being asked
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-
-async def _guarded(ask: Ask, cancel: Cancel) -> Outcome:
-    loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(_post(ask))
-    loop.add_reader(cancel.fileno(), task.cancel)
-    try:
-        async with asyncio.timeout(ask.timeout_s):
-            return await task
-    except TimeoutError:
-        return Broken("timeout", f"no whole answer from {ask.url} within {ask.timeout_s:g} s")
-    except asyncio.CancelledError:
+        return _post(ask, Guard(ask.timeout_s, cancel))
+    except Ended as ended:
+        if ended.reason == "timeout":
+            return Broken("timeout", f"no whole answer from {ask.url} within {ask.timeout_s:g} s")
         return Broken("aborted", f"the request to {ask.url} was ended because the run was interrupted")
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except _FAULTS as error:
         return Broken("llm_unreachable", f"{ask.url}: {_why(error)}")
-    finally:
-        loop.remove_reader(cancel.fileno())
 
 
-async def _post(ask: Ask) -> Reply:
+def _post(ask: Ask, guard: Guard) -> Reply:
     secure = ask.url.lower().startswith("https:")
-    client = httpx.AsyncClient(
-        verify=_tls() if secure else False, trust_env=False, follow_redirects=False, timeout=None
-    )
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-    async with (
-        client,
-        client.stream("POST", ask.url, content=ask.body, headers=headers | dict(ask.headers)) as response,
-    ):
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.aiter_bytes():
+    headers = _HEADERS | dict(ask.headers)
+    chunks: list[bytes] = []
+    size = 0
+    with client(secure=secure, guard=guard).stream("POST", ask.url, content=ask.body, headers=headers) as response:
+        for chunk in response.iter_bytes():
             size += len(chunk)
             chunks.append(chunk)
             if not STDOUT_BYTES.holds(size):
@@ -115,15 +103,6 @@ async def _post(ask: Ask) -> Reply:
             whole=STDOUT_BYTES.holds(size),
             retry_after_s=retry_after_s(response.headers.get("Retry-After"), response.headers.get("Date")),
         )
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    import certifi
-
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    return context
 
 
 def _why(error: Exception) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from akm_run.dispatch.contract import Cancel, UnitRequest, UnitResult
 from akm_run.dispatch.local import Invocation, perform_process
 from akm_run.dispatch.outcome import UnitFault, failed
+from akm_run.dispatch.script_file import script_file
 from akm_schemas.plan import ScriptTarget
 
 _FALLBACKS = {"python3": "python"}
@@ -23,7 +23,7 @@ def perform(request: UnitRequest, cancel: Cancel) -> UnitResult:
     target = request.target
     assert isinstance(target, ScriptTarget)
     try:
-        with _private_file(target) as path:
+        with _private_file(request, target) as path:
             argv = (*target.interpreter, str(path))
             return perform_process(request, cancel, Invocation(argv, fallback=_FALLBACKS.get(argv[0])))
     except UnitFault as fault:
@@ -31,19 +31,17 @@ def perform(request: UnitRequest, cancel: Cancel) -> UnitResult:
 
 
 @contextmanager
-def _private_file(target: ScriptTarget) -> Iterator[Path]:
+def _private_file(request: UnitRequest, target: ScriptTarget) -> Iterator[Path]:
     """The script as a file. Raises UnitFault (``spawn_failed``) when there is nowhere to write it."""
     with ExitStack() as stack:
         try:
             content = base64.b64decode(target.bytes_base64, validate=True)
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="akm-script-", ignore_cleanup_errors=True))
-            path = Path(folder) / _file_name(target)
-            _write_private(path, content)
+            path = stack.enter_context(script_file(request.run_id, _file_name(target), content))
         except binascii.Error as error:
             message = f"the bytes of {target.ref} in the plan are damaged: {error}; compile it again"
             raise UnitFault("spawn_failed", message) from None
         except OSError as error:
-            reason = os.strerror(error.errno or 0).lower()
+            reason = (os.strerror(error.errno) if error.errno else str(error.strerror)).lower()
             message = f"{target.ref} cannot be written to a temporary file: {reason}"
             raise UnitFault("spawn_failed", message) from None
         yield path
@@ -52,10 +50,3 @@ def _private_file(target: ScriptTarget) -> Iterator[Path]:
 def _file_name(target: ScriptTarget) -> str:
     """A constant name: some interpreters go by the extension, none by the rest, and ``ref`` is not ours to trust."""
     return f"script.{target.extension.lstrip('.')}"
-
-
-def _write_private(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(descriptor, 0o700)  # the umask may have taken bits away
-        file.write(content)

@@ -94,13 +94,14 @@ def find_program(name: str, path: str | None, cwd: str) -> str:
         if not os.access(candidate, os.X_OK):
             raise SpawnFault(f"permission denied: {name!r} may not be executed (chmod +x makes a script a program)")
         return candidate
-    blocked: str | None = None
-    for folder in (os.defpath if path is None else path).split(os.pathsep):
-        candidate = os.path.join(cwd, folder, name)  # noqa: PTH118
+    candidates = [
+        f"{folder}/{name}" if folder.startswith("/") else os.path.join(cwd, folder, name)  # noqa: PTH118
+        for folder in (os.defpath if path is None else path).split(os.pathsep)
+    ]
+    for candidate in candidates:
         if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):  # noqa: PTH112
             return candidate
-        if blocked is None and os.path.isfile(candidate):  # noqa: PTH113
-            blocked = candidate
+    blocked = next((candidate for candidate in candidates if os.path.isfile(candidate)), None)  # noqa: PTH113
     if blocked is not None:
         raise SpawnFault(f"permission denied: {name!r} is found only as {blocked!r}, which may not be executed")
     raise SpawnFault(f"no such program: {name!r} is in no directory of the unit's PATH ({path or 'not set'})")

@@ -15,6 +15,7 @@ from typing import Final
 from akm_run.dispatch.contract import UnitRequest
 from akm_run.dispatch.outcome import UnitFault
 from akm_run.dispatch.worktree_claim import Claim, new_claim
+from akm_run.run_ids import as_file_name
 
 FOLDER: Final = (".akm", "worktrees")
 # git must look at the unit's repository, not at the one whose hook or alias may have started us
@@ -126,7 +127,7 @@ def _create(repository: Repository, commit: str, request: UnitRequest) -> Claim:
         ignore = top / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
-        claim = new_claim(top / request.run_id, slug(request.unit_id), commit)
+        claim = new_claim(top / as_file_name(request.run_id), slug(request.unit_id), commit)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise GitError(f"no worktree can be made in {str(top)!r}: {reason}") from None

@@ -1,0 +1,148 @@
+"""httpx clients whose connections wait in ``Guard``, so that a deadline or a cancellation ends them at whatever they do.
+
+httpcore keeps the connections and speaks HTTP; only the sockets under it are ours (its ``NetworkBackend``). A request is
+never repeated in silence, so one that meets a connection which the server is just closing is lost. Servers close idle
+connections after two seconds at the earliest (of those that are known), so none is used after half of that, and httpcore
+notices one that has been closed already.
+"""
+
+# ruff: noqa: ARG002 - httpcore names the arguments of what it calls
+
+from __future__ import annotations
+
+import atexit
+import ssl
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, Final
+
+import httpcore
+import httpx
+
+from akm_run.dispatch.llm_connection import Line, connect
+from akm_run.dispatch.llm_guard import Guard
+
+KEPT_S: Final = 1.0
+
+_here = threading.local()
+
+
+def client(*, secure: bool, guard: Guard) -> httpx.Client:
+    """The process's client for https or http; what the calling thread does with it from now on is bounded by ``guard``.
+
+    Nothing around us changes where a request goes: no proxy variables, no ``.netrc``, no redirects.
+    """
+    _here.guard = guard
+    return _client(secure)
+
+
+@cache
+def _client(secure: bool) -> httpx.Client:
+    transport = _Transport(_tls() if secure else None)
+    made = httpx.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=None)
+    made.headers = httpx.Headers()
+    atexit.register(made.close)
+    return made
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    import certifi
+
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def close_idle() -> None:
+    """Close the clients and the connections that they keep; the next call makes new ones, with certificates read anew."""
+    for secure in (False, True):
+        _client(secure).close()
+    _client.cache_clear()
+    _tls.cache_clear()
+
+
+class _Stream(httpcore.NetworkStream):
+    """A Line as httpcore wants it. httpcore's own timeouts are not used."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._line.guard = _here.guard
+        return self._line.read(max_bytes)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._line.guard = _here.guard
+        try:
+            self._line.write(buffer)
+        except OSError as error:
+            # A server may answer, and hang up, before it has read all of a request that it refuses: httpcore reads on.
+            raise httpcore.WriteError(str(error)) from error
+
+    def close(self) -> None:
+        self._line.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return _Stream(self._line.secured(ssl_context, server_hostname or ""))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._line.has_input() if info == "is_readable" else None
+
+
+class _Backend(httpcore.NetworkBackend):
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        return _Stream(connect(host, port, _here.guard))
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _Transport(httpx.BaseTransport):
+    """httpcore's pool under httpx; the faults of both, OSError and Ended go through as they are."""
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=context,
+            max_connections=sys.maxsize,  # units wait for their turn elsewhere
+            max_keepalive_connections=sys.maxsize,
+            keepalive_expiry=KEPT_S,
+            network_backend=_Backend(),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        place = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        asked = httpcore.Request(
+            method=request.method,
+            url=place,
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        found = self._pool.handle_request(asked)
+        return httpx.Response(
+            found.status, headers=found.headers, stream=_Body(found.stream), extensions=found.extensions
+        )
+
+    def close(self) -> None:
+        self._pool.close()

@@ -1,0 +1,65 @@
+"""Values above ``RESULT_INLINE_BYTES``, stored once under the SHA-256 of their canonical JSON.
+
+The result of a map may have hundreds of megabytes. Handed to SQLite in one piece it would be there four times over (the
+value, its JSON, the bound parameter, the row), so it is written piece by piece, and read past SQLite's own copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from typing import Final
+
+from akm_run.values import encoded
+from akm_schemas.bounds import KIB, RESULT_INLINE_BYTES
+from akm_schemas.json_types import Json
+
+_PIECE_BYTES: Final = 64 * KIB
+
+
+def store(connection: sqlite3.Connection, value: Json) -> tuple[bytes | None, str | None]:
+    """A value's columns, inline or the name of its blob, which is written. Within the caller's transaction."""
+    if value is None:
+        return None, None
+    whole: list[bytes] = []
+    digest = hashlib.sha256()
+    size = 0
+    for piece in _pieces(value):
+        size += len(piece)
+        digest.update(piece)
+        if RESULT_INLINE_BYTES.holds(size):
+            whole.append(piece)
+        else:
+            whole.clear()
+    if RESULT_INLINE_BYTES.holds(size):
+        return b"".join(whole), None
+    name = digest.hexdigest()
+    made = connection.execute("INSERT OR IGNORE INTO blobs VALUES (?, zeroblob(?))", (name, size))
+    if made.rowcount == 1 and made.lastrowid is not None:  # else another result is the same
+        with connection.blobopen("blobs", "data", made.lastrowid) as blob:
+            for piece in _pieces(value):
+                blob.write(piece)
+    return None, name
+
+
+def read(connection: sqlite3.Connection, rowid: int) -> bytes:
+    """The JSON in the blob at ``rowid``; within the statement that found it, so that it is still there."""
+    with connection.blobopen("blobs", "data", rowid, readonly=True) as blob:
+        return blob.read()
+
+
+def _pieces(value: Json) -> Iterator[bytes]:
+    """The canonical JSON of ``value``; that of an array, which a map's result is, a good deal of its items at a time."""
+    if not isinstance(value, list):
+        yield encoded(value)
+        return
+    room = bytearray(b"[")
+    for index, item in enumerate(value):
+        if index:
+            room += b","
+        room += encoded(item)
+        if len(room) >= _PIECE_BYTES:
+            yield bytes(room)
+            room.clear()
+    yield bytes(room + b"]")
