@@ -22,6 +22,7 @@ STDIN = "-"
 CACHED_FROM = 32
 """Targets in one call from which on verdicts are remembered; below, nothing is read or written for it."""
 STDIN_NAME = "workflows/stdin.md"
+_NAMED = 3
 
 
 class CheckOptions(Struct, frozen=True, kw_only=True):
@@ -116,10 +117,21 @@ def summary(report: Report, *, whole: bool = True) -> str:
         if report.count(severity)
     ]
     fixed = [f"{report.fixed} fixed"] if report.fixed else []
-    fixable = sum(finding.fixable for finding in report.findings)
-    hint = f" ({fixable} fixable with --fix)" if fixable else ""
+    hint = _fixable_hint(report)
     nothing = "no findings" if whole else "not completely, an internal error came first"
     return f"{_counted(len(report.paths), 'file')} checked: {', '.join([*counts, *fixed]) or nothing}{hint}"
+
+
+def _fixable_hint(report: Report) -> str:
+    """How much ``--fix`` would mend: of the checked files, which it changes, and of others, which it leaves alone."""
+    elsewhere = [finding.path for finding in report.findings if finding.fixable and finding.path not in report.paths]
+    here = sum(finding.fixable for finding in report.findings) - len(elsewhere)
+    words = [f"{here} fixable with --fix"] if here else []
+    if elsewhere:
+        names = sorted(set(elsewhere))
+        shown = " ".join(map(visible, names[:_NAMED])) + (" ..." if len(names) > _NAMED else "")
+        words.append(f"{len(elsewhere)} fixable with akmc check --fix {shown}")
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _counted(count: int, noun: str) -> str:

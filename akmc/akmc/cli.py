@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from akmc.console import err, leave
-from akmc.faults import INTERNAL, INTERRUPTED, CommandFault
+from akmc.faults import INTERNAL, INTERRUPTED, USAGE, CommandFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         err("akmc: interrupted")
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes a report instead of a traceback
-        from akmc.crash import say_internal_error
+        from akmc.crash import is_place_gone, say_internal_error
 
+        if isinstance(error, OSError) and is_place_gone():
+            err("akmc: the current directory cannot be used: it was removed or moved")
+            err("  help: change to a directory that is there")
+            return USAGE
         say_internal_error(error)
         return INTERNAL
 

@@ -76,7 +76,7 @@ def publish(options: CompileOptions, result: PlanResult) -> int:
     read fails: the plan would describe files that never were together."""
     if show_changed(result):
         return USAGE
-    _refuse_own_source(options, result)
+    _refuse_sources(options, result)
     _write(options, emitted(result, options.emit, pretty=options.pretty))
     plan = result.plan
     if options.output in (None, STDIN) or plan is None or not Path(options.output or "").is_file():
@@ -118,19 +118,27 @@ def _emit_early(options: CompileOptions, result: PlanResult) -> int:
     errors = any(finding.rule.severity == "error" for finding in result.findings)
     if analysis is None or analysis.document is None or analysis.document.ir is None or errors or result.crashes:
         return result.status if errors or result.crashes else USAGE
-    _refuse_own_source(options, result)
+    _refuse_sources(options, result)
     stage = "source-ir" if options.emit == "source-ir" else "resolved"
     _write(options, emitted(result, stage, pretty=options.pretty))
     return OK
 
 
-def _refuse_own_source(options: CompileOptions, result: PlanResult) -> None:
-    """Fail when the plan would be written over a file that it was made from."""
+def _refuse_sources(options: CompileOptions, result: PlanResult) -> None:
+    """Fail when the output would be written over a source, of this plan or of any other."""
     if options.output in (None, STDIN) or result.analysis is None:
         return
     output = os.path.realpath(options.output or "")
     if any(os.path.realpath(path) == output for path in result.analysis.context.store.read_set()):
         raise CommandFault(f'"{options.output}" is a source of this plan', help="name another file with -o")
+    from akmc_passes.bundle import classify
+
+    located = classify(Path(output))
+    if located is not None:
+        message = (
+            f'"{options.output}" lies where the sources of a bundle do: it would be read as one of {located.family}'
+        )
+        raise CommandFault(message, help='name a file outside of its folders with -o, such as "plans/x.json"')
 
 
 def _write(options: CompileOptions, data: bytes) -> None:

@@ -153,13 +153,15 @@ def _still_holds(file: Path, text: str, paths: Sequence[tuple[str, ...]], lackin
     """Refuse a change after which the config does not hold; ``lacking`` is the help where a key is missing."""
     try:
         read_config(Reader(file, text), project_base(file))
-    except ConfigError as error:
-        ours = any(error.where.startswith(".".join(path[:2])) for path in paths)
+    except ConfigError as found:
+        heads = tuple(".".join(path[:2]) for path in paths)
+        error = next((each for each in found.every if each.where.startswith(heads)), found)
+        ours = error.where.startswith(heads)
         raise CommandFault(
             f"{error.where or file}: {error.message}" if ours else str(error),
             status=USAGE if ours else CONFIG_STATUS,
             help=lacking if "lacks" in error.message else "nothing was written",
-        ) from error
+        ) from found
 
 
 def _is_text(words: str) -> bool:
@@ -170,6 +172,8 @@ def _is_text(words: str) -> bool:
 def typed(name: str, word: str, shape: object) -> Json:
     """The value that ``word`` is for a key of ``shape``: a text as it is, anything else as JSON."""
     if isinstance(shape, Text):
+        if word == "null":
+            raise CommandFault(f'"{name}" takes a text, and null is none', help=f"akmc config unset {name}")
         return word
     try:
         value = parse_json(word, max_depth=_DEPTH)

@@ -47,6 +47,17 @@ def report_text(what: str) -> str:
     return "\n".join(lines) + f"\n\n{what}"
 
 
+def is_place_gone() -> bool:
+    """Whether the current directory was removed, or lies where nobody may look: no command can do anything then."""
+    from pathlib import Path
+
+    try:
+        Path.cwd()
+    except OSError:
+        return True
+    return False
+
+
 def say_internal_error(error: BaseException) -> None:
     """Tell a person that this is our mistake, and where the report is."""
     import traceback

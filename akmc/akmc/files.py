@@ -6,8 +6,12 @@ import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from akmc.faults import CommandFault
+
+# names of what a process has open already: written to, whatever they lead to
+_OPEN_ALREADY: Final = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -26,7 +30,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
             raise CommandFault(f'cannot write "{path}": it is a directory', help="name a file")
-        if mode is not None and not stat.S_ISREG(mode):
+        if mode is not None and (not stat.S_ISREG(mode) or os.path.normpath(path).startswith(_OPEN_ALREADY)):
             with path.open("wb") as file:
                 file.write(data)
             return

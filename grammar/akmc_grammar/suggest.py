@@ -9,7 +9,7 @@ from typing import Final
 from akm_schemas.spelling import nearest
 
 _LONGEST: Final = 128  # characters of a name
-_ROOM: Final = 2000  # characters of a list
+_ROOM: Final = 1000  # characters of a list
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

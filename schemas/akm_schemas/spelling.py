@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-_BUDGET: Final = 20_000
+_BUDGET: Final = 10_000
 _spent = 0
 
 

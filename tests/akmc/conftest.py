@@ -13,6 +13,8 @@ import pytest
 
 from akmc.cli import run as run_here
 from akmc.render.finding import Finding, FoundNote
+from akmc.session.session import Analysis, Session
+from akmc.session.targets import Target
 from akmc_grammar.places import Span
 from akmc_grammar.rules import RULES
 from akmc_grammar.source import SourceText
@@ -33,6 +35,20 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AKM_CONFIG_DIR", str(tmp_path / "no-user-config"))
     return tmp_path
+
+
+@pytest.fixture
+def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that this process really looked at; a test empties it between runs."""
+    names: list[str] = []
+    analyse: Callable[..., Analysis] = Session.analyse
+
+    def spy(self: Session, target: Target) -> Analysis:
+        names.append(target.path.name)
+        return analyse(self, target)
+
+    monkeypatch.setattr(Session, "analyse", spy)
+    return names
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,20 +35,6 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(ahead, "_cores", lambda: 2)
     monkeypatch.setattr(ahead, "_can_fork", lambda: True)  # the test runner may have threads, which fork nothing
     return tmp_path
-
-
-@pytest.fixture
-def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that this process looked at."""
-    names: list[str] = []
-    analyse: Callable[..., Analysis] = Session.analyse
-
-    def spy(self: Session, target: Target) -> Analysis:
-        names.append(target.path.name)
-        return analyse(self, target)
-
-    monkeypatch.setattr(Session, "analyse", spy)
-    return names
 
 
 def write(bundle: Path, number: int, heading: str = "draft") -> None:

@@ -41,6 +41,27 @@ def test_what_is_left_is_reported_with_what_was_fixed(bundle: Path, capfd: Captu
     assert document["summary"]["fixed"] == 1
 
 
+BROKEN_COMMAND = "---\ndescripton: x\nmodel: 3\n---\nSay it.\n"
+USES = "name: x\non: {workflow_dispatch: {}}\njobs: {m: {runs-on: [self-hosted], steps: [{id: a, uses: commands/c}]}}\n"
+
+
+def test_fixes_of_files_that_are_only_read_are_counted_apart(bundle: Path, capfd: Capture) -> None:
+    put(bundle, BEFORE.encode())
+    (bundle / "workflows/u.yml").write_text(USES)
+    (bundle / "commands").mkdir()
+    command = bundle / "commands/c.md"
+    command.write_text(BROKEN_COMMAND)
+    assert run(["check"]) == 1
+    assert "(1 fixable with --fix, 2 fixable with akmc check --fix commands/c.md)" in capfd.readouterr().err
+    assert run(["check", "--fix"]) == 1
+    assert command.read_text() == BROKEN_COMMAND
+    said = capfd.readouterr().err
+    assert "1 fixed (2 fixable with akmc check --fix commands/c.md)" in said
+    assert run(["check", "--fix", "commands/c.md"]) == 0
+    assert command.read_text() == '---\ndescription: x\nmodel: "3"\n---\nSay it.\n'
+    assert run(["check"]) == 0
+
+
 def test_a_second_run_changes_nothing(bundle: Path, capfd: Capture) -> None:
     path = put(bundle, BEFORE.encode())
     run(["check", "--fix"])

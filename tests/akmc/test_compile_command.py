@@ -160,6 +160,47 @@ def test_a_plan_is_never_written_over_its_source(write: Write, options: list[str
     assert (root / "workflows" / "a.md").read_text() == EXEC
 
 
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        ("workflows/ask.md", "lies where the sources of a bundle do"),
+        ("workflows/new.yml", "lies where the sources of a bundle do"),
+        ("env/new.env", "lies where the sources of a bundle do"),
+    ],
+)
+def test_a_plan_is_never_written_where_sources_lie(write: Write, capfd: Capture, output: str, says: str) -> None:
+    root = write({**FILES, "env/a.env": "A=1"})
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    assert run(["compile", "workflows/a.md", "-o", output]) == USAGE
+    assert f'"{output}" {says}' in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("damage", ["", "mine", "<<<<<<< HEAD\n{plan}\n=======\n{plan}\n>>>>>>> x\n", "{plan}"])
+def test_a_plan_is_written_over_whatever_is_no_source(write: Write, damage: str) -> None:
+    root = write(FILES)
+    assert run(["compile", "workflows/a.md", "-o", "p.json"]) == 0
+    whole = (root / "p.json").read_text()
+    (root / "p.json").write_text(damage.replace("{plan}", whole[: len(whole) // 2]))
+    assert run(["compile", "workflows/a.md", "-o", "p.json"]) == 0
+    assert (root / "p.json").read_text() == whole
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("commands/c.md", '"commands/c.md" is a command, and a command is no workflow'),
+        ("tasks/t.yml", '"tasks/t.yml" is a task, and a task is no workflow'),
+        ("p.json", "belongs to no family folder; expected one of workflows/*.md, workflows/*.yml\n"),
+        ("scripts/s.sh", "is read where a workflow uses it; expected one of workflows/*.md, workflows/*.yml\n"),
+    ],
+)
+def test_what_is_no_workflow_is_told_what_is(write: Write, capfd: Capture, source: str, says: str) -> None:
+    write({"commands/c.md": "x", "tasks/t.yml": "version: 4\nrun: x\n", "p.json": "{}", "scripts/s.sh": "x"})
+    assert run(["compile", source]) == USAGE
+    assert says in capfd.readouterr().err
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX pipe")
 def test_a_plan_may_come_from_a_pipe(write: Write, capfd: Capture) -> None:
     root = write(FILES)

@@ -171,12 +171,25 @@ def test_calls_that_make_no_sense_write_nothing(project: Path, capfd: Capture, w
     assert (project / ".akm/config.json").read_bytes() == before
 
 
+def test_null_is_no_text_and_a_bundle_has_a_name_that_refs_can_say(project: Path, capfd: Capture) -> None:
+    before = (project / ".akm/config.json").read_bytes()
+    assert "akmc config unset defaults.engine" in got(capfd, "set", "defaults.engine", "null", status=USAGE)
+    assert '"a//b" is no name of a bundle' in got(capfd, "set", "bundles", '{"a//b": "x"}', status=USAGE)
+    assert (project / ".akm/config.json").read_bytes() == before
+
+
+def test_origins_as_json(write: Write, capfd: Capture) -> None:
+    root = write({".akm/config.json": '{"defaults": {"engine": "x"}, "bundles": {}}'})
+    told = json.loads(got(capfd, "list", "--origin", "--format", "json"))
+    assert told == {"defaults.engine": {"value": "x", "file": str(root / ".akm/config.json")}}
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1, "a": 2}', '{\n "workflow": {\n  "maxConcurrency": 65}}'])
 def test_a_faulty_config_has_a_place(write: Write, capfd: Capture, text: str) -> None:
     root = write({".akm/config.json": text})
     assert "config.json" in got(capfd, "list", status=CONFIG)
     if "\n" in text:
-        assert "config.json:3: workflow.maxConcurrency" in got(capfd, "get", "defaults.engine", status=CONFIG)
+        assert "config.json:3:3: workflow.maxConcurrency" in got(capfd, "get", "defaults.engine", status=CONFIG)
         got(capfd, "set", "workflow.maxConcurrency", "4")  # mends it
         assert got(capfd, "get", "workflow.maxConcurrency") == "4\n"
     else:

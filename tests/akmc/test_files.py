@@ -20,14 +20,15 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_new_file_gets_the_usual_mode_and_leaves_no_other_file(tmp_path: Path) -> None:
-    old = os.umask(0o027)
+@pytest.mark.parametrize("umask", [0, 0o022, 0o027, 0o077])
+def test_a_new_file_gets_the_usual_mode_and_leaves_no_other_file(tmp_path: Path, umask: int) -> None:
+    old = os.umask(umask)
     try:
         write_atomically(tmp_path / "a", b"x")
     finally:
         os.umask(old)
     assert (tmp_path / "a").read_bytes() == b"x"
-    assert mode(tmp_path / "a") == 0o640
+    assert mode(tmp_path / "a") == 0o666 & ~umask
     assert names(tmp_path) == ["a"]
 
 
@@ -52,6 +53,14 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
 def test_a_device_is_written_to_and_not_replaced() -> None:
     write_atomically(Path(os.devnull), b"x")
     assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_what_is_open_already_is_written_to(tmp_path: Path) -> None:
+    with (tmp_path / "redirected").open("wb") as file:
+        before = os.fstat(file.fileno()).st_ino
+        write_atomically(Path(f"/dev/fd/{file.fileno()}"), b"x")
+    assert (tmp_path / "redirected").read_bytes() == b"x"
+    assert (tmp_path / "redirected").stat().st_ino == before
 
 
 @pytest.mark.parametrize("name", ["folder", "absent/a"])

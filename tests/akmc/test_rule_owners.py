@@ -23,7 +23,7 @@ PARTS = {
         f"{GRAMMAR}/shape_walk.py",
         "schemas/akm_schemas/keys.py",
     ),
-    "session": (f"{SESSION}/session.py", "akmc/akmc/planning.py"),
+    "session": (f"{SESSION}/session.py", "akmc/akmc/planning.py", "passes/akmc_passes/library.py"),
     "suppression": (f"{SESSION}/suppression.py",),
     "task": (f"{GRAMMAR}/task*.py",),
     "yaml": (f"{GRAMMAR}/yaml_*.py", f"{GRAMMAR}/markdown.py"),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path as FilePath
+
 import pytest
 
+from akmc.cli import run
 from akmc.faults import CommandFault
 from akmc.render.finding import Finding
 from akmc.session.selection import Selection
@@ -14,6 +19,8 @@ from akmc_grammar.places import Path, Place, Span
 from akmc_grammar.rules import RULES
 from akmc_grammar.source import SourceText
 
+Write = Callable[[Mapping[str, str]], FilePath]
+Capture = pytest.CaptureFixture[str]
 SOURCE = SourceText.of("workflows/a.md", b"---\n---\n")
 
 
@@ -62,6 +69,23 @@ def test_unknown_and_unused_words_are_reported_at_the_comment() -> None:
         ("unknown-allowed-rule", 8, "akmc explain lists the rules"),
         ("unused-allow", 3, "drop the comment, or move it to the line of the finding or the line above"),
     ]
+
+
+def test_a_comment_that_is_almost_one_is_a_warning_where_it_stands(write: Write, capfd: Capture) -> None:
+    text = "---\n# AKM: allow[inert-gate]\nsteps: [{id: a}]\n---\n## a\n<!-- akm: allow inert-gate -->\nx\n"
+    write({"workflows/a.md": text})
+    assert run(["check", "--format", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)["diagnostics"]
+    assert [(item["rule"], item["line"], item["help"]) for item in found] == [
+        ("unused-allow", 2, 'write "# akm: allow[RULE] reason"'),
+        ("unused-allow", 6, 'write "<!-- akm: allow[RULE] reason -->"'),
+    ]
+
+
+def test_a_comment_with_empty_brackets(write: Write, capfd: Capture) -> None:
+    write({"workflows/a.md": "---\nsteps: [{id: a}]\n---\n## a\n<!-- akm: allow[] -->\nx\n"})
+    assert run(["check"]) == 1
+    assert "the comment allows nothing: expected a rule name between the brackets" in capfd.readouterr().out
 
 
 def test_nobody_knows_what_is_unused_in_a_document_that_could_not_be_read_in_full() -> None:

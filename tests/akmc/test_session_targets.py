@@ -24,6 +24,7 @@ FILES = {
     "tasks/t.yml": "x",
     "tasks/t.md": "x",
     "commands/x.md": "x",
+    "scripts/x.sh": "x",
     "docs/note.md": "x",
     "docs/flow.md": "---\ntype: workflow  # by its own word\nsteps: []\n---\n",
     "docs/late.md": "---\nsteps: []\n---\ntype: workflow\n",
@@ -85,12 +86,72 @@ def test_what_makes_no_sense_is_said_and_the_rest_is_checked(write: Write, path:
     assert problem.fatal and word in problem.message and path in problem.message
 
 
-@pytest.mark.parametrize("path", ["workflows/README.md", "commands/x.md"])
+@pytest.mark.parametrize("path", ["workflows/README.md", "scripts/x.sh"])
 def test_assets_that_are_not_checked_are_named_and_no_fault(write: Write, path: str) -> None:
     write(FILES)
     names, targets = collect(path, "workflows/a.md")
     assert names == ["workflows/a.md"]
     assert [problem.fatal for problem in targets.problems] == [False]
+
+
+def test_commands_are_targets_where_they_are_named(write: Write) -> None:
+    write({**FILES, "commands/deep/y.md": "x"})
+    _, targets = collect("commands/x.md")
+    assert [(target.family, target.ref) for target in targets.targets] == [("commands", "commands/x")]
+    names, targets = collect("commands")
+    assert names == ["commands/deep/y.md", "commands/x.md"] and targets.problems == ()
+    names, targets = collect("scripts")
+    assert names == [] and [problem.fatal for problem in targets.problems] == [False]
+
+
+def test_a_command_that_says_it_is_a_workflow_is_one_when_named(write: Write) -> None:
+    write({**FILES, "commands/flow.md": FILES["docs/flow.md"]})
+    assert [target.family for target in collect("commands/flow.md")[1].targets] == ["workflows"]
+
+
+@pytest.mark.parametrize("inside", ["", "workflows", "workflows/a.md"])
+@pytest.mark.parametrize("name", [".github", ".x"])
+def test_a_folder_with_a_dot_is_a_bundle_by_its_option_alone(
+    write: Write, monkeypatch: pytest.MonkeyPatch, name: str, inside: str
+) -> None:
+    root = write({f"{name}/workflows/a.md": "x", f"{name}/deep/workflows/b.md": "x"})
+    names, targets = collect(os.path.join(name, inside).rstrip("/"))  # noqa: PTH118 (as a person writes it)
+    (problem,) = targets.problems
+    assert names == [] and problem.fatal and f'the name of "{name}" begins with a dot' in problem.message
+    assert collect(bundle=name)[0] == [f"{name}/workflows/a.md"]
+    assert collect(f"{name}/workflows/a.md", bundle=name)[0] == [f"{name}/workflows/a.md"]
+    monkeypatch.chdir(root / name)
+    names, targets = collect(*([inside] if inside else []))
+    (problem,) = targets.problems
+    assert names == [] and problem.fatal and f'the name of "{name}" begins with a dot' in problem.message
+    assert collect(bundle=".")[0] == ["workflows/a.md"]
+
+
+def test_a_folder_with_a_dot_further_up_keeps_nothing_from_being_found(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write({".cache/checkout/workflows/a.md": "x", ".cache/checkout/docs/note.txt": "x"})
+    monkeypatch.chdir(root / ".cache/checkout")
+    assert collect()[0] == ["workflows/a.md"]
+    assert collect("workflows/a.md")[0] == ["workflows/a.md"]
+    assert "dot" not in collect("docs/note.txt")[1].problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_older"),
+    [
+        ("old/a.md", "# Workflow: T\n", True),
+        ("old/a.yml", "version: 1\nsteps: []\n", True),
+        ("old/b.yml", "version: 4\n", False),
+        ("old/b.md", "text\n", False),
+    ],
+)
+def test_a_superseded_file_outside_every_family_names_migrate(
+    write: Write, name: str, text: str, is_older: bool
+) -> None:
+    write({name: text})
+    (problem,) = collect(name)[1].problems
+    assert problem.fatal and (f"akmc migrate {name}" in problem.message) == is_older
 
 
 def test_a_workflow_by_its_own_word_belongs_to_the_working_directory(write: Write) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ import pytest
 from akmc import checking
 from akmc.cli import run
 from akmc.session import verdicts
-from akmc.session.session import Analysis, Session
-from akmc.session.targets import Target
 
 COUNT = checking.CACHED_FROM + 3
 SOURCE = """\
@@ -43,20 +40,6 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AKM_CONFIG_DIR", str(tmp_path / "no-user-config"))
     return tmp_path
-
-
-@pytest.fixture
-def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that were really checked; a test empties it between runs."""
-    names: list[str] = []
-    analyse: Callable[..., Analysis] = Session.analyse
-
-    def spy(self: Session, target: Target) -> Analysis:
-        names.append(target.path.name)
-        return analyse(self, target)
-
-    monkeypatch.setattr(Session, "analyse", spy)
-    return names
 
 
 def workflow(bundle: Path, number: int) -> Path:

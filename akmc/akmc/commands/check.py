@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from akmc.commands.options import bundle_and_config
+from akmc.commands.options import bundle_and_config, format_option
 from akmc.help import HelpfulCommand
 from akmc.render import FORMATS
 
@@ -32,14 +32,7 @@ Exit status: 0 clean, 1 findings, 2 the call makes no sense, 78 the config is fa
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes, and report what is left.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@format_option(FORMATS)
 @click.option("--stdin-filename", metavar="NAME", help='The name of what "-" reads from standard input.')
 @bundle_and_config
 def command(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from akmc.commands.options import format_option
 from akmc.faults import FOUND, OK, CommandFault
 from akmc.help import HelpfulCommand
 
@@ -34,14 +35,7 @@ Exit status: 0 done, 1 not set (get, unset), 2 no such key or no such value, 78 
     type=click.Path(path_type=Path),
     help="The project's file (default: the nearest .akm/config.json upwards).",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print values.",
-)
+@format_option(["text", "json"], help="How to print values.")
 @click.option("--origin", is_flag=True, help="List the file of each value too.")
 def command(
     action: str, words: tuple[str, ...], user: bool, config: Path | None, format_name: str, origin: bool
@@ -86,7 +80,12 @@ def _list(user: bool, config: Path | None, format_name: str, origin: bool) -> in
 
     found = layers(config, user=user)
     if format_name == "json":
-        out(json_text(merged(found), indent=2) + "\n")
+        origins = {
+            leaf.name: {"value": leaf.value, "file": str(leaf.file)}
+            for setting in settings(found)
+            for leaf in leaves(setting)
+        }
+        out(json_text(origins if origin else merged(found), indent=2) + "\n")
         return OK
     for setting in settings(found):
         for leaf in leaves(setting):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from akmc.commands.options import bundle_and_config
+from akmc.commands.options import bundle_and_config, format_option
 from akmc.help import HelpfulCommand
 
 if TYPE_CHECKING:
@@ -29,14 +29,7 @@ A source is drawn without a config too: its engines are left open then.
 
 @click.command(cls=HelpfulCommand, epilog=EPILOG)
 @click.argument("plan", nargs=-1, metavar="PLAN | --diff OLD NEW")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["mermaid", "dot", "svg", "html"]),
-    default="mermaid",
-    show_default=True,
-    help="Output format.",
-)
+@format_option(["mermaid", "dot", "svg", "html"])
 @click.option("--diff", is_flag=True, help="Draw what differs between two plans.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help='Where to write; "-" (the default) is standard output.'

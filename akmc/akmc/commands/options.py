@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,3 +22,11 @@ def bundle_and_config(function: _F) -> _F:
         "--bundle", type=click.Path(path_type=Path), help="The bundle (default: found from each file's folder)."
     )
     return bundle(config(function))
+
+
+def format_option(names: Iterable[str], *, help: str = "Output format.") -> Callable[[_F], _F]:
+    """``--format NAME`` as ``format_name``; the first of ``names`` is the default."""
+    choices = list(names)
+    return click.option(
+        "--format", "format_name", type=click.Choice(choices), default=choices[0], show_default=True, help=help
+    )

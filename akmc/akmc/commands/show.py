@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from akmc.commands.options import bundle_and_config
+from akmc.commands.options import bundle_and_config, format_option
 from akmc.help import HelpfulCommand
 
 EPILOG = """\
@@ -20,14 +20,7 @@ Examples:
 
 @click.command(cls=HelpfulCommand, epilog=EPILOG)
 @click.argument("plan", metavar="PLAN")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Readable text, or steps as JSON.",
-)
+@format_option(["text", "json"], help="Readable text, or steps as JSON.")
 @bundle_and_config
 def command(plan: str, format_name: str, bundle: Path | None, config: Path | None) -> int:
     """Show PLAN as readable text: a plan file, "-" for standard input, or a source, which is compiled on the fly."""

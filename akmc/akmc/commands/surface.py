@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from akmc.commands.options import bundle_and_config
+from akmc.commands.options import bundle_and_config, format_option
 from akmc.help import HelpfulCommand
 
 EPILOG = """\
@@ -29,14 +29,7 @@ TITLES = {
 
 @click.command(cls=HelpfulCommand, epilog=EPILOG)
 @click.argument("plan", metavar="PLAN")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print it.",
-)
+@format_option(["text", "json"], help="How to print it.")
 @bundle_and_config
 def command(plan: str, format_name: str, bundle: Path | None, config: Path | None) -> int:
     """List all that PLAN can touch: programs, variables, secret names, endpoints, models, paths, children."""

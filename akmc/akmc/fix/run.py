@@ -13,8 +13,9 @@ from akmc.faults import CommandFault
 from akmc.files import write_atomically
 from akmc.fix.edits import mend
 from akmc.render.finding import Finding
+from akmc.session.links import Links
 from akmc.session.selection import Selection
-from akmc.session.session import Session, escapes
+from akmc.session.session import Session
 from akmc.session.store import FileStore, read_regular
 from akmc.session.targets import Problem, Target, Targets
 
@@ -48,7 +49,7 @@ def fix_targets(session: Session, targets: Targets, selection: Selection) -> Fix
 def _fix(session: Session, target: Target, selection: Selection) -> tuple[Target, int]:
     store = session.store
     applied = 0
-    if escapes(target):  # not read, and nothing outside the bundle is written
+    if Links().escape(target):  # not read, and nothing outside the bundle is written
         return target, 0
     if not target.recognised:
         target, applied = _rename(store, target, _fixable(session, target, selection))

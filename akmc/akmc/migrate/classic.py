@@ -147,6 +147,8 @@ class ClassicReader:
         if lead and step.instructions is not None:
             span = Span(lead[0][1], 1, lead[0][1], 1)
             self.notes.warn(span, f'the text before "### Instructions" now begins the instructions of step "{name}"')
+        for text, span in step.repeated:
+            self.notes.warn(span, f'a second "### {text}" of step "{name}" is text of the part that it stands in')
         joint = [("", step.heading.line)] if lead and step.lead[-1][0].strip() else []
         lines = step.lead + joint + (step.instructions or [])
         instructions = self.prose(prose_of_lines(lines), "section")

@@ -29,7 +29,8 @@ class ClassicStep:
     """One step as written. ``id_span`` is the heading's place when there is no ``Step ID:`` line (``old_id`` is ``""``).
 
     ``lead`` is what stands between the heading and the first subsection, ``criteria`` is ``None`` without a
-    ``### Completion Criteria``.
+    ``### Completion Criteria``. ``repeated`` are further headings of a part that is there already: text of the part
+    that they stand in.
     """
 
     title: str
@@ -40,6 +41,7 @@ class ClassicStep:
     instructions: Lines | None = None
     criteria: Lines | None = None
     criteria_span: Span | None = None
+    repeated: list[tuple[str, Span]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -76,16 +78,22 @@ def read_classic_body(lines: Sequence[str], first_line: int) -> ClassicBody:
 
 
 def _subsection(step: ClassicStep, heading: Heading, number: int, part: Lines, line: str) -> Lines:
-    """The lines that follow a level-3 heading go to; only the first of each name is structure."""
+    """The lines that follow a level-3 heading go to; only the first of each name is structure, an empty one aside."""
     name = heading.text.rstrip(":").strip().casefold()
-    if name == INSTRUCTIONS and step.instructions is None:
+    if name == INSTRUCTIONS and _is_empty(step.instructions):
         step.instructions = []
         return step.instructions
-    if name == CRITERIA and step.criteria is None:
+    if name == CRITERIA and _is_empty(step.criteria):
         step.criteria, step.criteria_span = [], _span(number, heading)
         return step.criteria
+    if name in (INSTRUCTIONS, CRITERIA):
+        step.repeated.append((heading.text, _span(number, heading)))
     part.append((line, number))
     return part
+
+
+def _is_empty(part: Lines | None) -> bool:
+    return part is None or not any(line.strip() for line, _ in part)
 
 
 def _take_id(step: ClassicStep, line: str, number: int) -> bool:

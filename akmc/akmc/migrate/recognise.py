@@ -12,10 +12,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from akm_schemas.bounds import STEPS
 from akmc.faults import CommandFault
+from akmc.migrate.classic_body import STEP
 from akmc_grammar.body_binder import Body, read_body
 from akmc_grammar.diagnostics import Diagnostic, Sink
-from akmc_grammar.markdown import FIRST_YAML_LINE, OPENER, classic_marker, frontmatter_end, readable
+from akmc_grammar.markdown import FIRST_YAML_LINE, OPENER, beyond_bounds, classic_marker, frontmatter_end, readable
 from akmc_grammar.places import Place, Span
 from akmc_grammar.source import SourceText
 from akmc_grammar.yaml_reader import read_yaml, yaml_comments
@@ -97,12 +99,16 @@ def _classic(source: SourceText, sink: Sink) -> Classic | None:
             '"## Step:" headings',
             help=f"akmc check {source.name} says what it is",
         )
+    if beyond_bounds(body, source, sink):
+        return None
     root: Node | None = None
     comments: list[tuple[str, Span]] = []
     if closer is not None:
         text = "".join(line + "\n" for line in lines[1:closer])
         root = _read(text, source, sink, FIRST_YAML_LINE)
         comments = yaml_comments(text, first_line=FIRST_YAML_LINE)
+    if not _has_steps(body) and not (isinstance(root, Mapping) and root.get("steps") is not None):
+        _report_no_steps(body, source, sink)
     if sink.has_errors:
         return None
     if isinstance(root, Mapping) and root.get("steps") is not None:
@@ -113,6 +119,16 @@ def _classic(source: SourceText, sink: Sink) -> Classic | None:
     return Classic(
         source, root if isinstance(root, Mapping) else None, tuple(lines[start:]), start + 1, tuple(comments)
     )
+
+
+def _has_steps(body: Body) -> bool:
+    return any(section.heading.startswith(STEP) for section in body.sections)
+
+
+def _report_no_steps(body: Body, source: SourceText, sink: Sink) -> None:
+    message = f'the workflow has no steps: expected {STEPS.says()}, each below a heading "## {STEP} TITLE"'
+    place = Place(source.name, span=body.title_span or Span(1, 1, 1, 1))
+    sink.report("bound-exceeded", place, message, help="write the first one, or delete the file")
 
 
 def is_classic(body: Body) -> bool:

@@ -41,11 +41,6 @@ def visible(text: str) -> str:
     return "".join(map(shown, text))
 
 
-def encodable(text: str) -> str:
-    """``text`` with lone surrogates (bytes of odd file names) escaped, so that it can be written as UTF-8."""
-    return text if text.isascii() else re.sub(_SURROGATE, lambda match: shown(match.group()), text)
-
-
 def json_text(value: object, *, indent: int | None = None) -> str:
     """``value`` as JSON text that is safe on a terminal too: active characters are written as escapes."""
     import json

@@ -17,15 +17,10 @@ from akm_schemas.hashing import sha256_hex
 from akm_schemas.json_types import Json
 from akm_schemas.plan import (
     AgentEngine,
-    Binding,
     ChildTarget,
     CommandTarget,
-    EnvRefBinding,
     ExecTarget,
     Gate,
-    InputBinding,
-    LiteralBinding,
-    LiteralInput,
     Plan,
     Route,
     ScriptTarget,
@@ -33,6 +28,7 @@ from akm_schemas.plan import (
     Target,
     Unit,
 )
+from akm_schemas.plan_words import env_binding, input_binding
 from akmc.render.escape import visible
 
 INDENT = "  "
@@ -113,21 +109,12 @@ def _unit(unit: Unit) -> Iterator[str]:
     if unit.isolation != "none":
         yield f"isolation: {unit.isolation}"
     for binding in unit.env:
-        yield f"env: {_binding(binding)}"
+        yield f"env: {visible(env_binding(binding))}"
     if unit.output is not UNSET:
         yield f"unit output: {_json(unit.output)}"
     if unit.instructions:
         yield "instructions:"
         yield from _prose(unit.instructions)
-
-
-def _binding(binding: Binding) -> str:
-    if isinstance(binding, LiteralBinding):
-        return f"{binding.name} = {_json(binding.value)}"
-    if isinstance(binding, EnvRefBinding):
-        secrets = f"; secrets {', '.join(binding.secret_names)}" if binding.secret_names else ""
-        return f"{binding.ref} ({', '.join(binding.keys) or 'no keys'}{secrets})"
-    return f"{binding.name} from the environment"
 
 
 def _target(target: Target) -> Iterator[str]:
@@ -146,7 +133,7 @@ def _target(target: Target) -> Iterator[str]:
         via = f", through {target.task_ref}" if target.task_ref is not UNSET else ""
         yield f"child workflow: {target.ref}{via}"
     for binding in target.input_bindings:
-        yield f"with: {_input(binding)}"
+        yield f"with: {visible(input_binding(binding))}"
     if isinstance(target, ChildTarget):
         yield "child plan:"
         yield from (INDENT + line if line else "" for line in plan_text(target.frozen_plan).splitlines())
@@ -180,11 +167,6 @@ def _command(target: CommandTarget) -> Iterator[str]:
     if target.prompt is not UNSET:
         yield f"prompt (template {target.template}):"
         yield from _prose(target.prompt)
-
-
-def _input(binding: InputBinding) -> str:
-    value = _json(binding.value) if isinstance(binding, LiteralInput) else binding.from_.text
-    return f"{binding.name} = {value}"
 
 
 def _gate(gate: Gate) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Clean verdicts found ahead of a check of many files, by forked processes on the machine's other cores.
 
-A helper says nothing but which verdicts are clean, in the form in which verdicts are remembered. Whatever it does not
+A helper says nothing but which verdicts are clean, each in the form in which it is remembered. Whatever it does not
 say, because there is a finding, or a crash, or because it died, the one check that prints looks at itself. So no output
 depends on helpers: they save time, and can do nothing else.
 """
@@ -26,11 +26,12 @@ WORTH_IT: Final = 256
 MOST: Final = 8
 """Processes, this one included; beyond that the disk and the one that prints are what a check waits for."""
 _GRACE: Final = 16  # files of a helper's share that it looks at whatever comes of them
+_PLACE_BYTES: Final = 4
 _KEY_BYTES: Final = 32
 
 
 class Helper(Struct):
-    """A process that looks at the targets from the ``first`` on; its keys come through ``pipe``."""
+    """A process that looks at the targets from the ``first`` on; what it finds comes through ``pipe``."""
 
     first: int
     pid: int
@@ -42,12 +43,13 @@ class Ahead:
 
     def __init__(self, helpers: list[Helper]) -> None:
         self._helpers = helpers
+        self._clean: dict[int, bytes] = {}
 
-    def reach(self, index: int) -> list[bytes]:
-        """The check comes to this target: the keys that helpers have found for it and others, waited for."""
-        due = [helper for helper in self._helpers if helper.first <= index]
-        self._helpers = [helper for helper in self._helpers if helper.first > index]
-        return [key for helper in due for key in _harvest(helper)]
+    def reach(self, index: int) -> bytes | None:
+        """The check comes to this target: the key of its clean verdict, waited for; ``None`` where no helper has one."""
+        while self._helpers and self._helpers[0].first <= index:
+            self._clean.update(_harvest(self._helpers.pop(0)))
+        return self._clean.get(index)
 
     def close(self) -> None:
         """End the helpers that nobody has waited for."""
@@ -109,25 +111,27 @@ def _fork(share: Sequence[int], verdict: Verdict) -> Helper | None:
 
 
 def _help(share: Sequence[int], verdict: Verdict, writer: int) -> None:
-    """Write the keys of a share; give up where most files have findings, which would be looked at twice."""
+    """Write place and key of each clean target of a share; give up where most files have findings, which would be looked at twice."""
     clean: list[bytes] = []
     for seen, index in enumerate(share):
         if seen >= _GRACE and 2 * len(clean) < seen:
             break
         key = verdict(index)
         if key is not None:
-            clean.append(key)
+            clean.append(index.to_bytes(_PLACE_BYTES, "big") + key)
     data = memoryview(b"".join(clean))
     while data:
         data = data[os.write(writer, data) :]
 
 
-def _harvest(helper: Helper) -> list[bytes]:
-    """A helper's keys; waits until it has ended."""
+def _harvest(helper: Helper) -> dict[int, bytes]:
+    """What a helper found, target by target; waits until it has ended."""
     data = b""
     with os.fdopen(helper.pipe, "rb") as pipe:
         data = pipe.read()
     with suppress(ChildProcessError):  # somebody around us reaps all children
         os.waitpid(helper.pid, 0)
-    whole = len(data) - len(data) % _KEY_BYTES  # the last one is torn where a helper was killed
-    return [data[at : at + _KEY_BYTES] for at in range(0, whole, _KEY_BYTES)]
+    size = _PLACE_BYTES + _KEY_BYTES
+    whole = len(data) - len(data) % size  # the last one is torn where a helper was killed
+    entries = (data[at : at + size] for at in range(0, whole, size))
+    return {int.from_bytes(entry[:_PLACE_BYTES], "big"): entry[_PLACE_BYTES:] for entry in entries}

@@ -115,9 +115,10 @@ def compile_source(
     """
     session = Session(FileStore(), config_file=config, freeze=form == "plan")
     target = _target(spec, session, bundle, stdin_name)
-    if target.family == "tasks":
+    if target.family != "workflows":
+        noun = target.family.removesuffix("s")
         help = f"name the workflow that composes it with uses: {target.ref}, or check it with akmc check"
-        raise CommandFault(f'"{spec}" is a task, and a task is no workflow', help=help)
+        raise CommandFault(f'"{spec}" is a {noun}, and a {noun} is no workflow', help=help)
     front_end_only = form == "source-ir"
     analysis = session.analyse(target, front_end_only=front_end_only, stop_after=stop_after, timings=timings)
     if form != "source-ir" and (errors := session.config_errors()):
@@ -130,7 +131,7 @@ def compile_source(
 
 
 def _target(spec: str, session: Session, bundle: Path | None, stdin_name: str | None) -> Target:
-    collector = Collector(session.store, bundle_option(bundle))
+    collector = Collector(session.store, bundle_option(bundle), ("workflows",))
     if spec == STDIN:
         name = stdin_name or "workflows/stdin.md"
         session.store.put(Path(name), read_stdin())

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from akm_schemas.spelling import renew_budget
 from akmc.render.finding import Finding
+from akmc.session.links import Links
 from akmc.session.resolving import START, Resolver, in_order
 from akmc.session.store import FileStore
 from akmc.session.suppression import suppress
@@ -23,7 +25,6 @@ from akmc_grammar.document import Document
 from akmc_grammar.places import Place
 from akmc_passes.config_places import may_have_config
 from akmc_passes.contract import Asset, Context, PassCrash, Program
-from akmc_passes.paths import absolute
 
 if TYPE_CHECKING:
     from akmc.session.ahead import Ahead
@@ -75,6 +76,7 @@ class Session(Struct, dict=True):
     verdicts: Verdicts | None = None
     _configs: dict[Path, Config | ConfigError | None] = field(default_factory=dict)
     _digests: dict[int, str] = field(default_factory=dict)
+    _links: Links = field(default_factory=Links)
 
     @cached_property
     def library(self) -> Library:
@@ -93,16 +95,20 @@ class Session(Struct, dict=True):
             self._report_unreadable(sink, unreachable.path, unreachable.reason)
         findings += [Resolver({}, self.store.by_name).finding(diagnostic) for diagnostic in sink.found]
         paths: list[str] = []
-        ahead = self._look_ahead(targets.targets)
+        self._links = Links()
+        key_of_place = cache(lambda place: self._verdict_key(targets.targets[place]))
+        ahead = self._look_ahead(targets.targets, key_of_place)
         try:
             for done, target in enumerate(targets.targets):
                 name = self.store.name(target.path)
                 if progress is not None:
                     progress(done, len(targets.targets), name)
                 paths.append(name)
-                if ahead is not None and self.verdicts is not None:
-                    self.verdicts.add(ahead.reach(done))
-                key = self._verdict_key(target)
+                if ahead is not None and self.verdicts is not None and (clean := ahead.reach(done)) is not None:
+                    self.verdicts.add([clean])
+                    self.config_for(target.path.parent)  # a watch asks which configs there are
+                    continue
+                key = key_of_place(done)
                 if key is not None and self.verdicts is not None and self.verdicts.knows(key):
                     continue
                 analysis = self.analyse(target)
@@ -116,24 +122,26 @@ class Session(Struct, dict=True):
                 ahead.close()
         return Checked(in_order(findings), tuple(paths), tuple(problems), self.config_errors(), tuple(crashes))
 
-    def _look_ahead(self, targets: tuple[Target, ...]) -> Ahead | None:
+    def _look_ahead(self, targets: tuple[Target, ...], key_of_place: Callable[[int], bytes | None]) -> Ahead | None:
         """Let other cores look for clean verdicts, where there is enough to look for."""
         if self.verdicts is None:
             return None
         from akmc.session.ahead import start
 
-        keys = [self._verdict_key(target) for target in targets]
-        unknown = [place for place, key in enumerate(keys) if key is not None and not self.verdicts.knows(key)]
+        unknown = [place for place, target in enumerate(targets) if _may_be_remembered(target)]
+        if not self.verdicts.is_empty:  # else whoever checks a file reads it, and the helpers start at once
+            keys = ((place, key_of_place(place)) for place in unknown)
+            unknown = [place for place, key in keys if key is not None and not self.verdicts.knows(key)]
 
         def verdict(place: int) -> bytes | None:
-            analysis = self.analyse(targets[place])
-            return keys[place] if _is_clean(analysis) else None
+            key = key_of_place(place)
+            return key if key is not None and _is_clean(self.analyse(targets[place])) else None
 
         return start(unknown, verdict)
 
     def _verdict_key(self, target: Target) -> bytes | None:
         """The key of a target whose verdict may be known, or worth remembering; ``None`` for any other."""
-        if self.verdicts is None or target.family != "workflows" or target.path.suffix != ".md" or escapes(target):
+        if self.verdicts is None or not _may_be_remembered(target) or self._links.escape(target):
             return None
         config = self.config_for(target.path.parent)
         if isinstance(config, Exception):
@@ -144,7 +152,7 @@ class Session(Struct, dict=True):
             return None
         from akmc.session.verdicts import key_of
 
-        return key_of(asset_of(target), source.sha256, self._config_digest(config), freeze=self.freeze)
+        return key_of(target.asset, source.sha256, self._config_digest(config), freeze=self.freeze)
 
     def _remember(self, key: bytes, analysis: Analysis) -> None:
         """Remember the verdict on a target without findings, if it is clean (nothing hidden either) and follows from
@@ -177,6 +185,7 @@ class Session(Struct, dict=True):
 
         A task is checked whole; the workflow that it targets is frozen with it.
         """
+        renew_budget()
         config = self.config_for(target.path.parent)
         faulty = isinstance(config, Exception)  # what depends on the config is not judged without it
         context = Context(
@@ -189,15 +198,27 @@ class Session(Struct, dict=True):
         )
         if not self._is_readable(target, context.sink):
             return Analysis(target, None, context)
-        asset = asset_of(target)
+        asset = target.asset
         if target.family == "tasks":
             from akmc_passes.task_check import check_task
 
             return Analysis(target, None, check_task(asset, context, self.library))
+        if target.family == "commands":
+            return Analysis(target, None, self._command(asset, context))
         if not front_end_only and stop_after is None and timings is None:
             frozen = self.library.frozen(asset, context)
             return Analysis(target, frozen.program, frozen.context)
         return self._partly(target, asset, context, front_end_only, stop_after, timings)
+
+    def _command(self, asset: Asset, context: Context) -> Context:
+        """A command through its front end, which is all that there is to check of it."""
+        reading = self.library.read(asset)
+        context.sink.found.extend(reading.found)
+        if reading.crash is not None:
+            context.crashes.append(reading.crash)
+        if reading.document is not None:
+            context.documents[reading.document.source.name] = reading.document
+        return context
 
     def _partly(
         self,
@@ -219,6 +240,8 @@ class Session(Struct, dict=True):
     def resolve(self, analysis: Analysis) -> list[Finding]:
         """The findings of an analysis with places, those left out that the allow comments of their files hide."""
         documents = analysis.context.documents
+        if not analysis.context.sink.found and not any(document.allows for document in documents.values()):
+            return []
         resolver = Resolver(documents, self.store.by_name)
         findings = [resolver.finding(diagnostic) for diagnostic in analysis.diagnostics]
         shown = {finding.path for finding in findings} | {self.store.name(analysis.target.path)}
@@ -255,11 +278,12 @@ class Session(Struct, dict=True):
 
     def config_errors(self) -> tuple[str, ...]:
         """What was wrong with the configs that were looked at, each once, sorted."""
-        return tuple(sorted({str(error) for error in self._configs.values() if isinstance(error, Exception)}))
+        faulty = [error for error in self._configs.values() if isinstance(error, Exception)]
+        return tuple(sorted({each.text for error in faulty for each in error.every}))
 
     def _is_readable(self, target: Target, sink: Sink) -> bool:
         """Whether the target can be read at all, and may be; reports why not."""
-        if escapes(target):
+        if self._links.escape(target):
             message = f'the file leads out of its bundle through a link: "{target.bundle.root.name}" does not hold it'
             place = Place(self.store.name(target.path), span=START)
             sink.report("ref-escapes-bundle", place, message, help="copy the file into the bundle")
@@ -307,28 +331,14 @@ class Session(Struct, dict=True):
         sink.report("unrecognised-extension", Place(name, span=START), message, help=help, fix=fix)
 
 
+def _may_be_remembered(target: Target) -> bool:
+    """Whether verdicts on files of this kind are ever remembered."""
+    return target.family == "workflows" and target.path.suffix == ".md"
+
+
 def _is_clean(analysis: Analysis) -> bool:
     """Whether nothing was found, nothing hidden either, and that follows from the target's own bytes."""
     from akmc.session.verdicts import stands_alone
 
     clean = not analysis.diagnostics and not analysis.context.crashes
     return clean and analysis.program is not None and stands_alone(analysis.program)
-
-
-def escapes(target: Target) -> bool:
-    """Whether a link leads from the target, which is named inside its bundle, to a file outside.
-
-    A link that leads nowhere does not. A file outside every family folder is its bundle's only by the folder that it
-    was asked from, so that only a link at the file itself counts there.
-    """
-    if not target.ref and not target.path.is_symlink():
-        return False
-    named_inside = target.bundle.relative(target.path) is not None
-    return named_inside and not target.bundle.contains(target.path) and target.path.exists()
-
-
-def asset_of(target: Target) -> Asset:
-    """The target as an asset of its bundle."""
-    file = absolute(target.path)
-    path = target.bundle.relative(file) or file.name
-    return Asset(target.ref, target.family, path, file, target.bundle)

@@ -25,6 +25,7 @@ class FileStore:
 
     def __init__(self, working_directory: Path | None = None) -> None:
         self.working_directory = working_directory or Path.cwd()
+        self._keys: dict[Path, Path] = {}
         self._sources: dict[Path, SourceText] = {}
         self._names: dict[Path, str] = {}
         self._texts: dict[Path, bytes] = {}
@@ -32,7 +33,11 @@ class FileStore:
 
     def key(self, path: Path) -> Path:
         """The absolute form of ``path``, symlinks left alone."""
-        return Path(os.path.normpath(self.working_directory / path))
+        known = self._keys.get(path)
+        if known is None:
+            text = os.path.normpath(os.path.join(self.working_directory, path))  # noqa: PTH118 (several times a file)
+            known = self._keys[path] = path if text == str(path) else Path(text)
+        return known
 
     def announce(self, path: Path, name: str) -> None:
         """Show ``path`` to people as ``name``; the first name stays."""

@@ -8,24 +8,38 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from msgspec import Struct
 
 from akm_schemas.contained_paths import path_fault
 from akmc.faults import CommandFault
 from akmc.session.store import FileStore
-from akmc_passes.bundle import CHECKED_FAMILIES, FAMILIES, NO_ASSET, Bundle, Located, classify, find_bundle, iter_assets
+from akmc_passes.bundle import (
+    CHECKED_FAMILIES,
+    FAMILIES,
+    NAMED_FAMILIES,
+    NO_ASSET,
+    Bundle,
+    Located,
+    classify,
+    dot_folder,
+    find_bundle,
+    iter_assets,
+)
+from akmc_passes.contract import Asset
 from akmc_passes.paths import absolute
 
-Family: TypeAlias = Literal["workflows", "tasks"]
+Family: TypeAlias = Literal["workflows", "tasks", "commands"]
 
 _TYPE_WORKFLOW = r"""type:[ \t]+(["']?)workflow\1[ \t]*(#.*)?"""
+_SUPERSEDED = r"""# Workflow:|version:[ \t]*["']?[12]["']?[ \t]*(#.*)?$"""
 _PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type
 
 
-class Target(Struct, frozen=True):
+class Target(Struct, frozen=True, dict=True):
     """One file to check. ``ref`` is empty for a workflow outside every family folder."""
 
     path: Path
@@ -33,6 +47,13 @@ class Target(Struct, frozen=True):
     ref: str
     bundle: Bundle
     recognised: bool = True
+
+    @cached_property
+    def asset(self) -> Asset:
+        """The target as an asset of its bundle."""
+        file = absolute(self.path)
+        path = self.bundle.relative(file) or file.name
+        return Asset(self.ref, self.family, path, self.path if file == self.path else file, self.bundle)
 
 
 class Unreachable(Struct, frozen=True):
@@ -73,11 +94,15 @@ def bundle_option(directory: Path | None) -> Bundle | None:
 
 
 class Collector:
-    """Collects targets path by path; each file once, under the first name it was given."""
+    """Collects targets path by path; each file once, under the first name it was given.
 
-    def __init__(self, store: FileStore, bundle: Bundle | None) -> None:
+    ``wanted`` are the families that the command takes, for its messages.
+    """
+
+    def __init__(self, store: FileStore, bundle: Bundle | None, wanted: tuple[str, ...] = NAMED_FAMILIES) -> None:
         self.store = store
         self.bundle = bundle
+        self.wanted = wanted
         self.targets: dict[Path, Target] = {}
         self.unreachable: dict[Path, Unreachable] = {}
         self.problems: list[Problem] = []
@@ -100,7 +125,7 @@ class Collector:
         """The target of a text that has no file (yet), such as standard input."""
         self.store.announce(Path(filename), filename)
         located = classify(Path(filename), self.bundle)
-        if located is not None and located.family in CHECKED_FAMILIES:
+        if located is not None and located.family in NAMED_FAMILIES:
             return self._add(located)
         if Path(filename).suffix == ".md" and _says_workflow(self.store.read(Path(filename)).raw):
             return self._outside(Path(filename))
@@ -114,8 +139,8 @@ class Collector:
             name = "" if self.bundle is None else os.path.relpath(bundle.root, here)
             self._assets(bundle, None, name, here if self.bundle is None else bundle.root)
         elif not self._nested(here, ""):
-            message = "there is no bundle here: no workflows/ or tasks/ folder in or above the working directory"
-            self.problems.append(Problem(f"{message} (akmc new NAME begins one)"))
+            nothing = ": no workflows/ or tasks/ folder in or above the working directory (akmc new NAME begins one)"
+            self.problems.append(Problem(f"there is no bundle here{_dotted(here) or nothing}"))
 
     def _path(self, text: str) -> None:
         path = Path(text)
@@ -131,10 +156,12 @@ class Collector:
     def _file(self, text: str, path: Path) -> None:
         self.store.announce(path, text)
         located = classify(path, self.bundle)
-        if located is not None and located.family in CHECKED_FAMILIES:
+        if located is not None and located.family == "commands" and _says_workflow(_head(path)):
+            self._outside(path)
+        elif located is not None and located.family in NAMED_FAMILIES:
             self._add(located)
         elif located is not None:
-            what = f'"{text}" is read where a workflow uses it; akmc check takes workflows and tasks'
+            what = f'"{text}" is read where a workflow uses it; expected one of {self._kinds()}'
             self.problems.append(Problem(what, fatal=False))
         elif path.name == NO_ASSET:
             self.problems.append(Problem(f'"{text}" is no asset: it is there for readers, and left out', fatal=False))
@@ -145,8 +172,20 @@ class Collector:
 
     def _homeless(self, text: str) -> Problem:
         where = " of that bundle" if self.bundle is not None else ""
-        kinds = ", ".join(f"{family}/*{ending}" for family in CHECKED_FAMILIES for ending in FAMILIES[family])
-        return Problem(f'"{text}" belongs to no family folder{where}; expected one of {kinds}')
+        path = Path(text)
+        folder = absolute(path).parent
+        hidden = (
+            _dotted(folder)
+            if self.bundle is None and any(part.name in FAMILIES for part in (folder, *folder.parents))
+            else ""
+        )
+        older = f"; it looks like a superseded workflow: akmc migrate {text}" if _is_superseded(path) else ""
+        expected = hidden or f"; expected one of {self._kinds()}{older}"
+        return Problem(f'"{text}" belongs to no family folder{where}{expected}')
+
+    def _kinds(self) -> str:
+        """The files that the command takes."""
+        return ", ".join(f"{family}/*{ending}" for family in self.wanted for ending in FAMILIES[family])
 
     def _outside(self, path: Path) -> Target | None:
         """A workflow by its own word, outside the family folders: its bundle is ``--bundle``, else the current one."""
@@ -158,7 +197,7 @@ class Collector:
     def _add(self, located: Located) -> Target | None:
         if self._cannot_be_named(located.file, located.path):
             return None
-        family: Family = "workflows" if located.family == "workflows" else "tasks"
+        family = cast(Family, located.family)
         target = Target(located.file, family, located.ref, located.bundle, located.recognised)
         return self.targets.setdefault(self.store.key(located.file), target)
 
@@ -178,13 +217,17 @@ class Collector:
             self._assets(bundle, None, text, folder)
         elif bundle is not None and inside and folder.relative_to(bundle.root).parts[0] in FAMILIES:
             self._assets(bundle, folder, text, folder)
+            if folder.relative_to(bundle.root).parts[0] not in NAMED_FAMILIES:
+                what = f'files in "{text}" are read where a workflow uses them; expected one of {self._kinds()}'
+                self.problems.append(Problem(what, fatal=False))
         elif not self._nested(folder, text):
-            self.problems.append(Problem(f'"{text}" is no bundle, holds none, and belongs to no family folder'))
+            message = f'"{text}" is no bundle, holds none, and belongs to no family folder{_dotted(folder)}'
+            self.problems.append(Problem(message))
 
     def _nested(self, folder: Path, name: str) -> bool:
         """The bundles below a folder that is none itself; whether there is any."""
         found = False
-        for where, folders, _ in os.walk(folder):
+        for where, folders, _ in () if folder.name.startswith(".") else os.walk(folder):
             folders[:] = sorted(sub for sub in folders if not sub.startswith("."))
             if any(family in folders for family in CHECKED_FAMILIES):
                 found = True
@@ -194,9 +237,12 @@ class Collector:
 
     def _assets(self, bundle: Bundle, under: Path | None, name: str, folder: Path) -> None:
         """Add a bundle's assets, shown below ``name``, which is how a person called ``folder``."""
+        head = os.path.join(os.path.abspath(folder), "")  # noqa: PTH100, PTH118 (resolve() would follow links)
         for located in iter_assets(bundle, under):
-            relative = os.path.relpath(located.file, folder)
-            self.store.announce(located.file, os.path.normpath(Path(name, relative)).replace(os.sep, "/"))
+            file = str(located.file)
+            relative = file[len(head) :] if file.startswith(head) else os.path.relpath(file, folder)
+            shown = os.path.normpath(os.path.join(name, relative))  # noqa: PTH118 (for each file of a bundle)
+            self.store.announce(located.file, shown.replace(os.sep, "/"))
             self._add(located)
         for start in [under] if under is not None else [bundle.root / family for family in CHECKED_FAMILIES]:
             for unreachable in _closed_folders(start):
@@ -221,6 +267,19 @@ def _linked_folders(start: Path) -> Iterator[Path]:
     for where, folders, _ in os.walk(start):
         folders[:] = sorted(sub for sub in folders if not sub.startswith("."))
         yield from (link for link in (Path(where, sub) for sub in folders) if link.is_symlink())
+
+
+def _dotted(folder: Path) -> str:
+    """The end of a message about a folder that a dot keeps from being searched; empty where none does."""
+    name = dot_folder(folder)
+    return "" if name is None else f': the name of "{name}" begins with a dot, so only --bundle can name a bundle there'
+
+
+def _is_superseded(path: Path) -> bool:
+    """Whether a file outside every family folder looks like one of the formats that ``akmc migrate`` takes."""
+    if path.suffix not in (".md", ".yml", ".yaml"):
+        return False
+    return any(re.match(_SUPERSEDED, line) for line in _head(path).decode("utf-8", "replace").splitlines())
 
 
 def _head(path: Path) -> bytes:

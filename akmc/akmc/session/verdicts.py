@@ -51,6 +51,11 @@ class Verdicts:
         """Whether the verdict with this key is "clean"."""
         return key in self._known or key in self._new
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no verdict is known at all."""
+        return not self._known and not self._new
+
     def add(self, keys: Iterable[bytes]) -> None:
         """Remember clean verdicts."""
         self._new.update(dict.fromkeys(keys))

@@ -40,6 +40,21 @@ def test_prose_is_kept_byte_for_byte() -> None:
     assert ir.description == "T"
 
 
+def test_a_workflow_without_steps_is_told_in_the_old_file() -> None:
+    result = migrated("---\ndescription: d\n---\n\n# Workflow: T\n\nText.\n")
+    assert result.text is None and result.fault == "mend the old file first"
+    assert [(item.path, item.span.line, item.rule.name) for item in result.errors] == [("old.md", 5, "bound-exceeded")]
+
+
+def test_an_empty_part_is_none_and_a_second_one_is_told() -> None:
+    text = "\n### Completion Criteria\n- c\n\n### Instructions\nreal\n\n### Completion Criteria\nmore\n"
+    result = migrated(f"# Workflow: T\n\n{STEP}{text}")
+    ir = document(result)
+    assert (ir.steps[0].instructions, ir.steps[0].rubric) == ("real\n\n### Completion Criteria\nmore", "- c")
+    told = 'a second "### Completion Criteria" of step "one" is text of the part that it stands in'
+    assert (14, told) in [(remark.span.line, remark.message) for remark in result.remarks]
+
+
 def test_crlf_and_bom() -> None:
     text = f"\ufeff---\ndescription: d\n---\n# Workflow: T\n\n{STEP}x\ny\n".replace("\n", "\r\n")
     ir = document(migrated(text))
