@@ -17,7 +17,6 @@ from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.strict_json import JsonFault, parse_json
 from akm_schemas.subset_validate import validate
 
-BLANKS: Final = " \t\r\n"
 _FENCED: Final = re.compile(
     r"[ \t\r\n]*(?P<fence>`{3,}|~{3,})[^`\r\n]*\r?\n(?P<body>.*)\n[ \t]*(?P=fence)[ \t\r\n]*", re.S
 )

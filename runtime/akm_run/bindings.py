@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from msgspec import UNSET
-
 from akm_run.artifacts import Fault, schema_errors
 from akm_run.clipping import clipped
 from akm_run.resolution import quoted
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.plan import ChildTarget, LiteralInput, Plan, ReferenceInput, Target
+from akm_schemas.plan import ChildTarget, LiteralInput, Plan, Target
+from akm_schemas.plan_references import references_of
 from akm_schemas.references import Reference
 
 
@@ -58,16 +57,9 @@ def with_defaults(given: JsonObject, declared: Mapping[str, JsonObject]) -> Json
 
 def missing_params(plan: Plan, given: JsonObject) -> Iterator[Reference]:
     """The references of ``plan`` to params that are not there."""
-    for step in plan.steps:
-        found = list(step.inputs)
-        if step.map is not UNSET:
-            found.append(step.map.over)
-        if step.route is not UNSET:
-            found.append(step.route.input)
-        if step.unit is not UNSET:
-            bindings = step.unit.target.input_bindings
-            found += [binding.from_ for binding in bindings if isinstance(binding, ReferenceInput)]
-        yield from (reference for reference in found if reference.root == "params" and reference.name not in given)
+    return (
+        reference for reference in references_of(plan) if reference.root == "params" and reference.name not in given
+    )
 
 
 def _miss(what: str, errors: tuple[str, ...]) -> Fault:

@@ -23,9 +23,9 @@ from akm_run.facts import core_of, surroundings_of
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.journal import Journal
 from akm_run.plans import decode
-from akm_run.policy import CHILD_BLOCKED, Limits
+from akm_run.policy import CHILD_BLOCKED, CHILD_FAILED, Limits
 from akm_run.publishing import Composing, Origin, publish
-from akm_run.recovery import commands_up, exports
+from akm_run.recovery import exports, going_on, stopped_child
 from akm_run.rows import RunRow
 from akm_run.sweeping import sweep
 from akm_run.underway import UnderWay
@@ -33,7 +33,6 @@ from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import ChildTarget, Plan
 
-CHILD_FAILED = "child_failed"
 CHILD_INVALID = "child_invalid"
 CHILD_BUSY = "child_busy"
 
@@ -130,14 +129,9 @@ class Children:
         return self._stopped(row, CHILD_BLOCKED, why)
 
     def _stopped(self, row: RunRow, reason: str, why: str) -> UnitResult:
-        """A unit whose child waits for a person: what to type first, for it is what matters, then the evidence."""
-        commands = "; ".join(commands_up(self.journal, row))
-        lines = [f"run {row.run_id} of {row.ref}: {why}", f"to go on: {commands}"]
-        for step in self.journal.steps(row.run_id):
-            if step.reason is not None and step.status != "completed":
-                lines.append(f'step "{step.step_id}" ({step.reason}): {step.summary or step.reason}')
-        note = f"{lines[0]}; to go on: {commands}"
-        return failed(reason, "\n".join(lines), notices=(note,))
+        """A unit whose child waits for a person."""
+        note = f"run {row.run_id} of {row.ref}: {why}; {going_on(self.journal, row)}"
+        return failed(reason, stopped_child(self.journal, row, why), notices=(note,))
 
 
 def _exported(row: RunRow, value: Json, schema: JsonObject | None) -> UnitResult:

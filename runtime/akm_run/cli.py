@@ -27,12 +27,8 @@ def main() -> NoReturn:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while click was imported
         code = INTERRUPTED
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # all is said and done: what comes now must not change the status
-        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # all is said and done: what comes now must not change the status
     sys.exit(code)
 
 
@@ -75,13 +71,6 @@ def _unexpected(error: Exception, arguments: Sequence[str]) -> int:
     except OutputFault as fault:
         _explain(str(fault), fault.help)
         return fault.code
-    fault_of_file = _damage(arguments)
-    if fault_of_file is not None:
-        _explain(
-            f"the state file holds what akm-run does not write: {fault_of_file}",
-            "put a copy back, or name another state file with --db",
-        )
-        return 2
     from akm_run.crash import write_report
 
     place = write_report(error, arguments)
@@ -100,23 +89,6 @@ def _command(arguments: list[str]) -> int:
     if completing or first in COMMANDS or first in ("--help", "-h", "--version"):
         return int(group().main(arguments, prog_name="akm-run", standalone_mode=False) or 0)
     return int(group().main(["run", *arguments], prog_name="akm-run", standalone_mode=False) or 0)
-
-
-def _damage(arguments: Sequence[str]) -> str | None:
-    """What is wrong with the state file, where that is why a command did not know what to do."""
-    if "akm_run.journal" not in sys.modules:
-        return None
-    from pathlib import Path
-
-    from akm_run.journal.soundness import fault_in
-    from akm_run.scope import find_scope
-
-    words = [word for argument in arguments for word in argument.split("=", 1)]
-    named = words[words.index("--db") + 1] if "--db" in words[:-1] else None
-    try:
-        return fault_in(find_scope(Path.cwd(), named).state_file)
-    except OSError:  # the directory is gone: nothing more can be said
-        return None
 
 
 def _explain(message: str, help: str | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TextIO, TypeAlias
 
 from akm_run.faults import OutputFault
@@ -110,9 +111,15 @@ def write(stream: TextIO | None, data: bytes) -> None:
         stream.buffer.write(data)
         stream.buffer.flush()
     except OSError as error:
+        gone = error.errno in _READER_GONE or (error.errno == errno.EIO and _is_device(stream))
         mute(stream)
-        if error.errno not in _READER_GONE:
+        if not gone:
             raise OutputFault(f"cannot write to standard output: {error.strerror}") from error
+
+
+def _is_device(stream: TextIO) -> bool:
+    """Whether ``stream`` is a character device: a terminal that was closed is no terminal any more, and says EIO."""
+    return stat.S_ISCHR(os.fstat(stream.fileno()).st_mode)
 
 
 def mute(stream: TextIO | None) -> None:
@@ -122,3 +129,8 @@ def mute(stream: TextIO | None) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Alternatives, sorted and separated by commas; ``(none)`` for an empty list."""
+    return ", ".join(sorted(names)) or "(none)"

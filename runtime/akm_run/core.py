@@ -37,7 +37,7 @@ from akm_run.frame import Frame, PlannedUnit, StepContext
 from akm_run.gating import Accepted, Blocked, judge_unit, ruling
 from akm_run.identity import attempt_id, judge_key
 from akm_run.opening import Ending, Opener, Round, RunFacts
-from akm_run.policy import Limits, can_loop, exceeded, units_left
+from akm_run.policy import BUDGET_EXCEEDED, Limits, budget_advice, can_loop, exceeded, units_left
 from akm_run.resolution import Producer
 from akm_run.routing import NoBranch, routers_of, select
 from akm_run.state import Spending, StepState, UnitState, reopen
@@ -108,6 +108,13 @@ class Core:
         self.halt, self.frame, self._finished_here = None, None, 0
         for state in self.units.values():
             state.lose()
+
+    def forget(self) -> None:
+        """Nothing is decided any more: give all results back. The core is part of a cycle, and would keep them."""
+        self.frame = None
+        self.units.clear()
+        for state in self.steps:
+            state.artifact = None
 
     def warm(self, key: str) -> None:
         """The wait before the retry of unit ``key`` is over."""
@@ -347,7 +354,8 @@ class Core:
         return self._fail(settled, status)
 
     def _fail_by_budget(self, frame: Frame, text: str) -> list[Event]:
-        return self._fail(self._settled(frame, "failed", "budget_exceeded", f"{text}: {self._counts(frame)}"))
+        told = f"{text}: {self._counts(frame)}\n{budget_advice(self.plan.budget, self.spent)}"
+        return self._fail(self._settled(frame, "failed", BUDGET_EXCEEDED, told))
 
     def _fail_reduction(self, frame: Frame, fault: Fault) -> list[Event]:
         if fault.reason == "validation_error" and self._loops_left(frame):

@@ -20,9 +20,10 @@ from akm_run.dispatch import dispatcher_for
 from akm_run.dispatch.contract import Dispatcher, UnitResult
 from akm_run.events import Event, NoticeRaised, UnitFinished, UnitReused, UnitStarted
 from akm_run.executor import Done, Executor
+from akm_run.faults import CommandFault
 from akm_run.journal import Journal
 from akm_run.policy import pause_s
-from akm_run.requests import Surroundings, asked, judge_request, judged, reports_usage, target_of, unit_request
+from akm_run.requests import Surroundings, asked, judge_request, judged, leaves_usage_open, target_of, unit_request
 from akm_run.tape import Tape
 from akm_run.underway import Ending, UnderWay
 from akm_run.values import as_journaled
@@ -208,7 +209,11 @@ class Driver:
         dispatcher = self._dispatcher(target)
         if self._tape is not None and isinstance(target, CommandTarget):
             dispatcher = self._tape.around(asked(frame, started, run.around.params), dispatcher)
-        self._executor.submit(request, dispatcher, run.cancel, partial(self._report, run))
+        try:
+            self._executor.submit(request, dispatcher, run.cancel, partial(self._report, run))
+        except CommandFault:  # nobody will report this one, so nobody may wait for it
+            del run.running[started.unit_id]
+            raise
 
     def _report(self, run: UnderWay, done: Done) -> None:
         self._queue.put(Ended(run, done))
@@ -269,7 +274,22 @@ class Driver:
             errors=result.errors,
             tokens=result.tokens,
         )
-        return [finished, *_notices(started, result, _target(run.core, started))]
+        target = _target(run.core, started)
+        return [finished, *_notices(started, result, target), *self._usage_notice(run, started, result, target)]
+
+    def _usage_notice(
+        self, run: UnderWay, started: UnitStarted, result: UnitResult, target: Target
+    ) -> list[NoticeRaised]:
+        """That an engine reports no usage: said once for each engine and run, whichever driver was first."""
+        if not leaves_usage_open(target, result):
+            return []
+        assert isinstance(target, CommandTarget)
+        text = f'token usage unreported by engine "{target.engine.name}": counted as 0'
+        if text in run.unreported:
+            return []
+        run.unreported.add(text)
+        told = any(notice.text == text for notice in self._journal.notices(run.run_id))
+        return [] if told else [NoticeRaised(started.step, text)]
 
 
 def _target(core: Core, started: UnitStarted) -> Target:
@@ -278,10 +298,6 @@ def _target(core: Core, started: UnitStarted) -> Target:
 
 def _notices(started: UnitStarted, result: UnitResult, target: Target) -> list[NoticeRaised]:
     notices = [NoticeRaised(started.step, text, started.unit_id) for text in result.notices]
-    if result.tokens is None and result.failure_reason != "aborted" and reports_usage(target):
-        assert isinstance(target, CommandTarget)
-        text = f'token usage unreported by engine "{target.engine.name}": counted as 0'
-        notices.append(NoticeRaised(started.step, text))
     if started.respawn and not isinstance(target, ChildTarget):  # a child goes on where it was, nothing is repeated
         text = "dispatched again under the same id: its driver ended before the result was recorded"
         notices.append(NoticeRaised(started.step, text, started.unit_id))

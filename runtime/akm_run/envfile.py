@@ -15,16 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_ASSIGNMENT: Final = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
-_BLANK: Final = re.compile(r"[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)")
-_SINGLE: Final = re.compile(r"'([^'\n]*)'")
-_DOUBLE: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.S)
-_BARE: Final = re.compile(r"[^\n]*")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*")
+from akm_schemas.dotenv import ASSIGNMENT, BARE, BLANK, COMMENT, DOUBLE, SECRET, SECRET_NAME, SINGLE
+
 _ESCAPE: Final = re.compile(r"\\([nt\"\\])")
 _ESCAPED: Final = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
-_SECRET: Final = re.compile(r"\$\{secret:([^}\n]*)(\}?)")
-_SECRET_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 class EnvFileError(Exception):
@@ -73,7 +67,7 @@ def read_env_file(
                 )
             if secret not in secrets:
                 secrets[secret] = _secret(secret, f"{shown}:{entry.line}: {name}", ambient)
-        variables[name] = _SECRET.sub(lambda match: secrets[match[1]], entry.raw) if entry.expands else entry.raw
+        variables[name] = SECRET.sub(lambda match: secrets[match[1]], entry.raw) if entry.expands else entry.raw
     return EnvFile(variables, tuple(secrets.values()))
 
 
@@ -83,11 +77,11 @@ def parse(text: str, shown: str) -> list[Entry]:
     entries: list[Entry] = []
     at, line = 0, 1
     while at < len(text):
-        blank = _BLANK.match(text, at)
+        blank = BLANK.match(text, at)
         if blank is not None:
             end = blank.end()
         else:
-            assignment = _ASSIGNMENT.match(text, at)
+            assignment = ASSIGNMENT.match(text, at)
             if assignment is None:
                 raise EnvFileError(f"{shown}:{line}: expected KEY=VALUE, a # comment or an empty line")
             raw, expands, end = _value(text, assignment.end(), f"{shown}:{line}: {assignment[1]}")
@@ -99,10 +93,10 @@ def parse(text: str, shown: str) -> list[Entry]:
 
 def secrets_in(entry: Entry, shown: str) -> Iterator[str]:
     """The names of the secrets that an entry mentions, in order. Raises EnvFileError for a malformed mention."""
-    for match in _SECRET.finditer(entry.raw) if entry.expands else ():
+    for match in SECRET.finditer(entry.raw) if entry.expands else ():
         if not match[2]:
             raise EnvFileError(f"{shown}:{entry.line}: {entry.name}: ${{secret:...}} lacks its closing brace")
-        if not _SECRET_NAME.fullmatch(match[1]):
+        if not SECRET_NAME.fullmatch(match[1]):
             raise EnvFileError(
                 f"{shown}:{entry.line}: {entry.name}: {match[1]!r} is no secret name (letters, digits, '_', '-', '.')"
             )
@@ -128,13 +122,13 @@ def _value(text: str, at: int, where: str) -> tuple[str, bool, int]:
     """The value that begins at ``at``, whether secrets are replaced in it, and where the next line begins."""
     quote = text[at : at + 1]
     if quote not in ("'", '"'):
-        bare = _BARE.match(text, at)
+        bare = BARE.match(text, at)
         assert bare is not None
-        return _COMMENT.sub("", bare.group()).strip(" \t\r"), True, bare.end() + 1
-    match = (_SINGLE if quote == "'" else _DOUBLE).match(text, at)
+        return COMMENT.sub("", bare.group()).strip(" \t\r"), True, bare.end() + 1
+    match = (SINGLE if quote == "'" else DOUBLE).match(text, at)
     if match is None:
         raise EnvFileError(f"{where}: the value opened by {quote} is not closed")
-    rest = _BLANK.match(text, match.end())
+    rest = BLANK.match(text, match.end())
     if rest is None:
         raise EnvFileError(f"{where}: there is text after the closing {quote}")
     if quote == "'":

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from akm_run.ambient import Ambient
 from akm_run.dispatch.contract import UnitContext, UnitRequest
 from akm_run.dispatch.outcome import UnitFault
-from akm_run.dispatch.spawn import decoded, encoded
+from akm_run.dispatch.spawn import encoded
 from akm_run.envfile import EnvFile, EnvFileError, read_env_file
 from akm_run.judge import VERDICT_SKELETON
 from akm_run.redaction import SHORTEST, Redactor, is_scrubbable
@@ -58,14 +59,14 @@ def environment_of(
     ambient: Mapping[str, str] | None = None,
     credentials: Iterable[str] = (),
 ) -> Environment:
-    """The environment of a unit; ``ambient`` is the interpreter's own by default. ``credentials`` are values that are
+    """The environment of a unit; ``ambient`` is by default what the request says. ``credentials`` are values that are
     scrubbed as those of env bindings are.
 
     Raises UnitFault: ``exec_context_too_large``; ``spawn_failed`` for an env file or secret that cannot be read, since
     then nothing can be spawned, and the reason is in the ``retry.on`` vocabulary as a passing fault should be.
     """
-    outer = _Outer() if ambient is None else ambient
-    variables = _taken(outer, (*ALLOWLIST, *pass_env))
+    outer = _outer(request, ambient)
+    variables = outer.part((*ALLOWLIST, *pass_env))
     bound, secrets = _bindings(request, outer)
     context = context_variables(request)
     _require_limits(context)
@@ -87,7 +88,7 @@ def concealed_values(request: UnitRequest, ambient: Mapping[str, str] | None = N
     """
     if not request.conceals:  # every unit that is no judge of one with bindings
         return ()
-    outer = _Outer() if ambient is None else ambient
+    outer = _outer(request, ambient)
     try:
         variables, secrets = _bindings(replace(request, env=request.conceals), outer)
     except UnitFault:
@@ -114,24 +115,14 @@ def context_variables(request: UnitRequest) -> dict[str, str]:
     return variables
 
 
-class _Outer(Mapping[str, str]):
-    """``os.environ`` decoded as UTF-8 whatever the locale, one variable at a time."""
-
-    def __getitem__(self, name: str) -> str:
-        return decoded(os.environb[encoded(name)])
-
-    def __iter__(self) -> Iterator[str]:
-        return map(decoded, os.environb)
-
-    def __len__(self) -> int:
-        return len(os.environb)
+def _outer(request: UnitRequest, ambient: Mapping[str, str] | None) -> Ambient:
+    """The environment to take from: the one that was given, the request's, else the interpreter's as it is now."""
+    if ambient is not None:
+        return ambient if isinstance(ambient, Ambient) else Ambient(ambient)
+    return request.ambient if request.ambient is not None else Ambient.now()
 
 
-def _taken(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    return {name: value for name in names if (value := outer.get(name)) is not None}
-
-
-def _bindings(request: UnitRequest, outer: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+def _bindings(request: UnitRequest, outer: Ambient) -> tuple[dict[str, str], list[str]]:
     """The variables that env bindings set, later ones over earlier ones, and the secrets that went into them."""
     variables: dict[str, str] = {}
     secrets: list[str] = []
@@ -143,11 +134,11 @@ def _bindings(request: UnitRequest, outer: Mapping[str, str]) -> tuple[dict[str,
             variables.update(file.variables)
             secrets.extend(file.secrets)
         else:
-            variables.update(_taken(outer, [binding.name]))
+            variables.update(outer.part((binding.name,)))
     return variables, secrets
 
 
-def _env_file(binding: EnvRefBinding, request: UnitRequest, outer: Mapping[str, str]) -> EnvFile:
+def _env_file(binding: EnvRefBinding, request: UnitRequest, outer: Ambient) -> EnvFile:
     path = request.bundle / binding.path
     levels = binding.ref.rpartition("//")[2].count("/")  # env/ci lies one folder below the root of its bundle
     if not _lies_in(path, path.parents[min(levels, len(path.parents) - 1)]):

@@ -3,12 +3,16 @@
 ``core.apply`` folds them into a state; ``journal`` stores them as rows and gives them back for ``core.replay``.
 A unit *key* names a unit within its round (``<step>:solo``, ``<step>:<16 hex>#2~l3``); a unit *id* names one attempt at
 it (the key, with ``~r<n>`` from the second attempt on).
+
+The two that come by thousands are Structs, which are made in a fifth of a dataclass's time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from akm_schemas.json_types import Json, JsonObject
 
@@ -18,8 +22,7 @@ Role: TypeAlias = Literal["unit", "judge"]
 Cause: TypeAlias = Literal["first", "retry", "correction", "again", "reused"]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitStarted:
+class UnitStarted(msgspec.Struct, frozen=True):
     """An attempt was written as running and is about to be spawned.
 
     ``cause`` is ``again`` for attempts after an abort, a ``resume`` or changed inputs. ``respawn``: the same attempt
@@ -40,8 +43,7 @@ class UnitStarted:
     of: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFinished:
+class UnitFinished(msgspec.Struct, frozen=True):
     """An attempt ended; ``reason`` is its failure reason, ``None`` for success. ``errors``: schema misses."""
 
     step: int

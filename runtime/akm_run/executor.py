@@ -9,6 +9,12 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from akm_run.dispatch.contract import Cancel, Dispatcher, UnitRequest, UnitResult
+from akm_run.faults import UsageFault
+
+_NO_THREAD = "no unit can be started: this machine gives the process no thread"
+_MORE_THREADS = (
+    "raise its limits (ulimit -u, ulimit -v, or those of the container); akm-run RUN_ID goes on where the run was"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +40,23 @@ class Executor(Protocol):
     def submit(
         self, request: UnitRequest, dispatcher: Dispatcher, cancel: Cancel, done: Callable[[Done], None]
     ) -> None:
-        """Perform ``request`` and call ``done``, from any thread."""
+        """Perform ``request`` and call ``done``, from any thread.
+
+        Raises:
+            UsageFault: when nothing can be performed here; ``done`` is never called then.
+        """
 
 
 class LocalExecutor:
-    """Threads that are started as they are needed and reused; they live no longer than the process."""
+    """Threads that are started as they are needed and reused; they live no longer than the process.
+
+    Where the machine gives fewer threads than are wanted, units wait for those that there are.
+    """
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
-        self._idle = 0
+        self._threads = 0
+        self._idle = 0  # below zero: so many units wait
         self._lock = threading.Lock()
 
     def submit(
@@ -50,11 +64,20 @@ class LocalExecutor:
     ) -> None:
         """See ``Executor``."""
         with self._lock:
-            if self._idle:
-                self._idle -= 1
-            else:
-                threading.Thread(target=self._work, name="akm-unit", daemon=True).start()
+            if self._idle <= 0:
+                self._start_thread()
+            self._idle -= 1
         self._jobs.put(_Job(request, dispatcher, cancel, done))
+
+    def _start_thread(self) -> None:
+        try:
+            threading.Thread(target=self._work, name="akm-unit", daemon=True).start()
+        except RuntimeError as error:  # the only way in which the standard library says that there are no more
+            if not self._threads:
+                raise UsageFault(_NO_THREAD, _MORE_THREADS) from error
+        else:
+            self._threads += 1
+            self._idle += 1
 
     def _work(self) -> None:
         while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from akm_run.ambient import Ambient
 from akm_run.core import Core, replay
 from akm_run.journal import Journal
 from akm_run.journal.trouble import DamagedFault
@@ -30,7 +31,15 @@ def core_of(journal: Journal, run: RunRow, plan: Plan, limits: Limits | None = N
         raise DamagedFault(journal.path, f"the events of run {run.run_id} contradict each other ({error})") from error
 
 
+def require_agreement(journal: Journal, run_id: str, core: Core) -> None:
+    """Raises DamagedFault when the events, which ``core`` has folded, lead to another status than the run's row has."""
+    run = journal.run(run_id)
+    if run is not None and run.status != core.status:
+        what = f"run {run_id} is {run.status}, and its events lead to {core.status}"
+        raise DamagedFault(journal.path, what)
+
+
 def surroundings_of(journal: Journal, run: RunRow, core: Core, workspace: Path, bundle: Path) -> Surroundings:
     """What the requests of a run share."""
     log = RunLog(log_file(journal.path, run.run_id))
-    return Surroundings(run.run_id, core.facts.params, workspace, bundle, run.base_commit, log)
+    return Surroundings(run.run_id, core.facts.params, workspace, bundle, run.base_commit, log, Ambient.now())

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+import msgspec
+
 from akm_run.artifacts import Reduction, Slot
 from akm_run.events import Cause, UnitFinished
 from akm_run.identity import StepInputs
@@ -19,8 +21,7 @@ from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Step, Unit
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedUnit:
+class PlannedUnit(msgspec.Struct, frozen=True):
     """A unit of the round; ``index`` is ``None`` outside maps."""
 
     key: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from akm_schemas.canonical import canonical_bytes
-from akm_schemas.hashing import json_hash
+from akm_schemas.hashing import json_hash, sha256_hex
 from akm_schemas.json_types import Json, JsonObject
 
 HASH_VERSION = 1
@@ -18,12 +18,12 @@ def solo_key(step_id: str) -> str:
     return f"{step_id}:solo"
 
 
-def item_keys(step_id: str, items: Sequence[Json]) -> list[str]:
-    """One key per item, in order: the item's hash, with ``#2``, ``#3`` ... for repeated items."""
+def item_keys(step_id: str, items: Sequence[bytes]) -> list[str]:
+    """One key per item, given as canonical JSON, in order: its hash, with ``#2``, ``#3`` ... for repeated items."""
     seen: dict[str, int] = {}
     keys = []
     for item in items:
-        digest = json_hash(item)[:16]
+        digest = sha256_hex(item)[:16]
         count = seen[digest] = seen.get(digest, 0) + 1
         keys.append(f"{step_id}:{digest}" + (f"#{count}" if count > 1 else ""))
     return keys
@@ -103,8 +103,8 @@ class InputHasher:
         digest.update(self._after)
         return digest.hexdigest()
 
-    def item(self, item: Json) -> str:
-        """The input hash of a map unit."""
+    def item(self, item: bytes) -> str:
+        """The input hash of a map unit, whose item is given as canonical JSON."""
         digest = self._before.copy()
-        digest.update(b'"item":' + canonical_bytes(item) + b"," + self._after)
+        digest.update(b'"item":' + item + b"," + self._after)
         return digest.hexdigest()

@@ -47,6 +47,10 @@ class Interrupts:
         if self._noted is not None:
             interrupt(self._noted)
 
+    def take_back(self) -> None:
+        """The driver has ended, and nothing of it is kept; signals are noted again."""
+        self._driver = None
+
     def _handle(self, number: int, _: FrameType | None) -> None:
         if self._driver is not None:
             self._driver(number)

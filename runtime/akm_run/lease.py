@@ -20,6 +20,7 @@ import msgspec
 
 from akm_run.clock import monotonic, now
 from akm_run.faults import BusyFault, UsageFault
+from akm_run.run_ids import as_file_name, is_run_id
 
 # A lock whose holder is dead, or that names nobody yet, changes in a moment: a process that was being spawned when its
 # driver was killed has the descriptor until it has begun, and ``tidy`` holds a lock while it removes the file.
@@ -49,8 +50,8 @@ class Lease:
 
 
 def lock_path(state_file: Path, run_id: str) -> Path:
-    """Where the lock of a run lies, beside its state file."""
-    return state_file.with_name(state_file.name + ".locks") / f"{run_id}.lock"
+    """Where the lock of a run lies, beside its state file; raises UsageFault for an id that names no file."""
+    return state_file.with_name(state_file.name + ".locks") / f"{as_file_name(run_id)}.lock"
 
 
 def acquire(state_file: Path, run_id: str) -> Lease:
@@ -79,7 +80,7 @@ def acquire(state_file: Path, run_id: str) -> Lease:
 
 def tidy(state_file: Path, run_ids: Iterable[str]) -> None:
     """Remove the files of locks that nobody holds: a driver that was killed after its run had ended leaves one."""
-    for run_id in run_ids:
+    for run_id in filter(is_run_id, run_ids):
         path = lock_path(state_file, run_id)
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -97,6 +98,8 @@ def tidy(state_file: Path, run_ids: Iterable[str]) -> None:
 
 def is_driven(state_file: Path, run_id: str) -> bool:
     """Whether a driver seems to have the run, for those who only look on: nothing is locked, and no driver disturbed."""
+    if not is_run_id(run_id):  # of a file that something else has changed: nobody can drive it
+        return False
     try:
         holder = msgspec.json.decode(lock_path(state_file, run_id).read_bytes(), type=Holder)
     except (OSError, msgspec.DecodeError):

@@ -11,8 +11,10 @@ from akm_run.artifacts import Fault
 from akm_run.bindings import resolve_bindings
 from akm_run.frame import Frame, PlannedUnit, StepContext
 from akm_run.identity import InputHasher, StepInputs, in_loop, item_keys, solo_key
+from akm_run.policy import BUDGET_EXCEEDED
 from akm_run.resolution import Producer, WrongKind, kind_of, quoted, resolve
 from akm_schemas.bounds import MAP_ITEMS
+from akm_schemas.canonical import canonical_bytes
 from akm_schemas.hashing import json_hash
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import CommandTarget, LlmEngine, Step
@@ -159,9 +161,10 @@ class Opener:
         if None in items:
             return Fault("null_item", f"{over.text}[{items.index(None)}] is null: a map needs a value for every item")
         if not MAP_ITEMS.holds(len(items)):
-            return Fault("budget_exceeded", f"{over.text} has {len(items)} items: a map takes {MAP_ITEMS.says()}")
-        keys = item_keys(step.id, items)
+            return Fault(BUDGET_EXCEEDED, f"{over.text} has {len(items)} items: a map takes {MAP_ITEMS.says()}")
+        texts = [canonical_bytes(item) for item in items]
+        keys = item_keys(step.id, texts)
         return [
-            PlannedUnit(in_loop(key, loop), hasher.item(item), index, item)
-            for index, (key, item) in enumerate(zip(keys, items, strict=True))
+            PlannedUnit(in_loop(key, loop), hasher.item(text), index, item)
+            for index, (key, text, item) in enumerate(zip(keys, texts, items, strict=True))
         ]

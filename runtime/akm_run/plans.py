@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,24 @@ class LoadedPlan:
 
     data: bytes
     plan: Plan
+
+
+def is_there(name: str) -> bool:
+    """Whether there is anything at ``name``; raises UsageFault where that cannot be told."""
+    try:
+        Path(name).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # no file has such a name
+            return False
+        raise UsageFault(f'cannot read the plan "{name}": {error.strerror}') from error
+    return True
+
+
+def looks_like_file(name: str) -> bool:
+    """Whether a person who typed ``name`` meant a file: a run id has neither a folder nor an extension."""
+    return os.sep in name or "." in name
 
 
 def read_plan(name: str) -> LoadedPlan:
@@ -47,10 +67,25 @@ def decode(data: bytes, what: str) -> Plan:
         raise UsageFault(f"{what} cannot be run: {error}") from error
 
 
-def fault_of(data: bytes, what: str) -> UsageFault | None:
-    """Why the plan in ``data`` cannot be decoded, ``None`` when it can."""
+def plan_of(run: RunRow, data: bytes) -> Plan:
+    """The plan in ``data``, which is that of ``run``; raises UsageFault: no plan, or not the one that was published."""
+    plan = decode(data, f"run {run.run_id}")
+    for name, found, expected in (
+        ("planHash", plan.plan_hash, run.plan_hash),
+        ("contentHash", plan.content_hash, run.content_hash),
+    ):
+        if found != expected:
+            raise UsageFault(
+                f'run {run.run_id} cannot be run: the {name} of its plan is {found}, and it was published with "{expected}"',
+                "the state file was changed by something else: run the plan again",
+            )
+    return plan
+
+
+def fault_of(run: RunRow, data: bytes) -> UsageFault | None:
+    """Why the plan in ``data``, that of ``run``, cannot be run; ``None`` when it can."""
     try:
-        decode(data, what)
+        plan_of(run, data)
     except UsageFault as fault:
         return fault
     return None

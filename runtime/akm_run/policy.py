@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from akm_run.state import Spending, UnitState
 from akm_schemas.bounds import RETRY_MAX, RUN_UNITS
 from akm_schemas.plan import Budget, CommandTarget, Target, Unit
 
 BACKOFF_LIMIT_S = 60.0
+CHILD_FAILED = "child_failed"
+BUDGET_EXCEEDED = "budget_exceeded"
 CHILD_BLOCKED = "child_blocked"  # the one failure of a unit that blocks its step: a person must act on the child
 CORRECTABLE = ("parse_error", "validation_error")
 
@@ -72,3 +74,23 @@ def exceeded(budget: Budget, spent: Spending) -> str | None:
     if budget.max_tokens is not UNSET and spent.tokens >= budget.max_tokens:
         return "budget exceeded (max_tokens ceiling)"
     return None
+
+
+def budget_advice(budget: Budget, spent: Spending) -> str:
+    """What an author can do about a run that has reached a ceiling; a resumed run fails again at its first dispatch."""
+    if units_left(budget, spent) > 0:
+        return _larger("max_tokens", budget.max_tokens)
+    if budget.max_units is UNSET or budget.max_units >= RUN_UNITS.high:
+        unset = "the default without a budget, and " if budget.max_units is UNSET else ""
+        return (
+            f"{RUN_UNITS.high} units are {unset}the most of any run; resume does not help: split the work, "
+            "for a child workflow has a budget of its own"
+        )
+    return _larger("max_units", budget.max_units)
+
+
+def _larger(key: str, ceiling: int | UnsetType) -> str:
+    return (
+        f"resume does not help, for a run keeps its budget: raise budget.{key} (now {ceiling}) in the source, compile "
+        "it, and run the new plan with --reuse and the id of this run"
+    )

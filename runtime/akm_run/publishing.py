@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.preflight import isolates
 from akm_run.rows import Publication
+from akm_run.run_ids import new_run_id
 from akm_run.widths import run_width
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Plan
@@ -36,11 +35,6 @@ class Origin:
 
     composing: Composing | None = None
     reuses: str | None = None
-
-
-def new_run_id() -> str:
-    """A run id: when it was made (UTC) and 8 random hex digits, so that ids sort by age and can be typed."""
-    return time.strftime("%Y%m%d-%H%M%S", time.gmtime()) + "-" + secrets.token_hex(4)
 
 
 def publish(

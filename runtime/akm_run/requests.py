@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from msgspec import UNSET
 
+from akm_run.ambient import Ambient
 from akm_run.artifacts import Promoted
 from akm_run.dispatch.contract import UnitContext, UnitRequest, UnitResult
 from akm_run.events import UnitStarted
@@ -29,7 +31,8 @@ JUDGE_TIMEOUT_S = 600.0  # a gate freezes no timeout, and a judge that hangs wou
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run's requests share: its id, params, the directories units and env files are relative to, and its log."""
+    """What a run's requests share: its id, params, the directories units and env files are relative to, its log, and the
+    environment that units are given a part of."""
 
     run_id: str
     params: JsonObject
@@ -37,6 +40,7 @@ class Surroundings:
     bundle: Path
     commit: str | None = None
     log: RunLog | None = None
+    ambient: Ambient | None = None
 
     def log_of(self, unit_id: str) -> Callable[[str], None] | None:
         """Who is told what an attempt prints."""
@@ -80,6 +84,7 @@ def unit_request(frame: Frame, started: UnitStarted, state: UnitState, around: S
         isolation=unit.isolation,
         commit=around.commit,
         log=around.log_of(started.unit_id),
+        ambient=around.ambient,
     )
 
 
@@ -102,6 +107,7 @@ def judge_request(frame: Frame, started: UnitStarted, around: Surroundings) -> U
         workspace=around.workspace,
         bundle=around.bundle,
         log=around.log_of(started.unit_id),
+        ambient=around.ambient,
         conceals=() if frame.step.unit is UNSET else tuple(frame.step.unit.env),
     )
 
@@ -128,6 +134,14 @@ def judged(result: UnitResult) -> UnitResult:
     )
 
 
-def reports_usage(target: Target) -> bool:
-    """Whether a target is expected to report token usage."""
-    return isinstance(target, CommandTarget)
+_NO_ANSWER: Final = frozenset(
+    (
+        *("aborted", "env_unsupported", "exec_context_too_large", "exec_cwd_escape", "spawn_failed"),
+        *("llm_http_error", "llm_rate_limit", "llm_unreachable"),
+    )
+)
+
+
+def leaves_usage_open(target: Target, result: UnitResult) -> bool:
+    """Whether an engine has answered, or may have, without a word about tokens; a refused request used none."""
+    return isinstance(target, CommandTarget) and result.tokens is None and result.failure_reason not in _NO_ANSWER

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+import msgspec
+
 from akm_run.events import RunStatus, StepStatus
 from akm_schemas.json_types import Json, JsonObject
 
@@ -74,8 +76,7 @@ class StepRow:
     artifact: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnitRow:
+class UnitRow(msgspec.Struct, frozen=True):
     """An attempt. ``spawns`` above 1: it was repeated after a crash. ``tokens`` is ``None`` when unreported.
 
     ``reused_run`` and ``reused_unit``: it was taken over from there and never dispatched here.
@@ -103,8 +104,7 @@ class UnitRow:
     value: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(msgspec.Struct, frozen=True):
     """An entry of the event stream; ids, statuses and enums only."""
 
     seq: int

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import msgspec
 
+from akm_run.faults import UsageFault
+from akm_run.run_ids import as_file_name
+from akm_run.scope import printable
+
 
 class LogLine(msgspec.Struct, frozen=True):
     """A piece of what the attempt ``unit`` has printed."""
@@ -22,8 +26,8 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 def log_file(state_file: Path, run_id: str) -> Path:
-    """Where the log of a run lies."""
-    return state_file.with_name(state_file.name + ".logs") / f"{run_id}.jsonl"
+    """Where the log of a run lies; raises UsageFault for an id that names no file."""
+    return state_file.with_name(state_file.name + ".logs") / f"{as_file_name(run_id)}.jsonl"
 
 
 class RunLog:
@@ -64,11 +68,13 @@ class LogReader:
         self._decoder = msgspec.json.Decoder(LogLine)
 
     def more(self) -> Iterator[LogLine]:
-        """The new lines; none where there is no log."""
+        """The new lines; none where there is no log. Raises UsageFault for one that cannot be read."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
             return  # no unit has printed anything, or the log was pruned
+        except OSError as error:
+            raise UsageFault(f'cannot read the log "{printable(self._path)}": {error.strerror}') from error
         with file:
             file.seek(self._offset)
             for line in file:

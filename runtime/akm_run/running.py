@@ -10,7 +10,7 @@ from akm_run import lease
 from akm_run.children import Children
 from akm_run.driver import Driver, Options, Watch
 from akm_run.executor import LocalExecutor
-from akm_run.facts import core_of, surroundings_of
+from akm_run.facts import core_of, require_agreement, surroundings_of
 from akm_run.interrupts import Interrupts
 from akm_run.journal import Journal
 from akm_run.journal.archive import tree_of
@@ -42,6 +42,7 @@ def drive(journal: Journal, run: RunRow, plan: Plan, invocation: Invocation) -> 
     try:
         lease.tidy(journal.path, tree_of(journal, run.run_id)[1:])
         core = core_of(journal, run, plan, invocation.limits)
+        require_agreement(journal, run.run_id, core)
         if core.status != "active":
             return "settled"  # another driver finished it while we took the lease
         sweep(journal, run.run_id, plan, invocation.workspace)
@@ -52,6 +53,9 @@ def drive(journal: Journal, run: RunRow, plan: Plan, invocation: Invocation) -> 
             core, journal, LocalExecutor(), around, invocation.options, invocation.watch, children, invocation.tape
         )
         invocation.interrupts.hand_to(driver.interrupt)
-        return driver.drive()
+        ending = driver.drive()
+        core.forget()  # what follows reads the results from the journal, and needs the room
+        return ending
     finally:
+        invocation.interrupts.take_back()
         held.release()

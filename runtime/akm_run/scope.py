@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from akm_run.faults import UsageFault
 
 STATE_FOLDER = ".akm"
 STATE_NAME = "state.db"
@@ -40,6 +43,17 @@ def find_scope(start: Path, db: str | None, environment: Mapping[str, str] = os.
     if named:
         return Scope(root, (start / named).absolute(), named=True)
     return Scope(root, root / STATE_FOLDER / STATE_NAME)
+
+
+def current_directory() -> Path:
+    """The current directory; raises UsageFault where it was removed, or lies where nobody may look."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageFault(
+            f"the current directory cannot be used: {reason}", "it was removed or moved: change to one that is there"
+        ) from error
 
 
 def scope_root(start: Path) -> Path:
@@ -82,13 +96,23 @@ def known_state_files(environment: Mapping[str, str] = os.environ) -> list[Path]
     """The state files of all scopes of this user, those that are gone pruned."""
     index = user_folder(environment) / INDEX_NAME
     known = _read_index(index)
-    present = [path for path in known if Path(path).is_file()]
+    present = [path for path in known if not _is_gone(path)]
     if present != known:
         try:
             _write_index(index, present)
         except OSError:
             return [Path(path) for path in present]  # pruned in this answer, and again next time
     return [Path(path) for path in present]
+
+
+def _is_gone(path: str) -> bool:
+    """Whether there is no file any more; one in a folder that cannot be looked into may well be there."""
+    try:
+        return not stat.S_ISREG(Path(path).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
 
 
 def _read_index(index: Path) -> list[str]:

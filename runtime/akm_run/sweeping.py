@@ -1,4 +1,4 @@
-"""What a killed driver of a run has left in the working tree, cleared away by the next one."""
+"""What a killed driver of a run has left outside its state file, cleared away by the next one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from msgspec import UNSET
 from akm_run.clock import now
 from akm_run.events import NoticeRaised
 from akm_run.journal import Journal
-from akm_schemas.plan import Plan
+from akm_schemas.plan import Plan, ScriptTarget
 
 
 def sweep(journal: Journal, run_id: str, plan: Plan, workspace: Path) -> None:
-    """Collect the worktrees of the run, whose lease the caller holds; the units of those that stay get a notice."""
+    """Collect scripts and worktrees of the run, whose lease the caller holds; units whose worktree stays get a notice."""
+    if any(step.unit is not UNSET and isinstance(step.unit.target, ScriptTarget) for step in plan.steps):
+        from akm_run.dispatch.script_file import collect_scripts
+
+        collect_scripts(run_id)
     if not any(step.unit is not UNSET and step.unit.isolation == "worktree" for step in plan.steps):
         return
     started = journal.units(run_id)

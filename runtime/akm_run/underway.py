@@ -25,7 +25,8 @@ class UnderWay:
 
     ``composer`` is the run whose unit ``composing`` this one is; a root has neither, and its lease is its caller's.
     ``running`` goes from unit id to attempt, ``children`` from the id of a running unit to the run it composed.
-    ``deadline`` is on the monotonic clock. ``pauses`` are, by unit key, what a server asked to wait.
+    ``deadline`` is on the monotonic clock. ``pauses`` are, by unit key, what a server asked to wait;
+    ``unreported`` what was said about engines that report no usage.
     """
 
     core: Core
@@ -41,6 +42,7 @@ class UnderWay:
     children: dict[str, UnderWay] = field(default_factory=dict)
     wake: dict[str, float] = field(default_factory=dict)
     pauses: dict[str, float] = field(default_factory=dict)
+    unreported: set[str] = field(default_factory=set)
 
     @property
     def run_id(self) -> str:

@@ -31,6 +31,15 @@ def decoded(data: bytes) -> Json:
     return cast(Json, msgspec.json.decode(data))
 
 
+def is_text(word: str) -> bool:
+    """Whether ``word`` can be stored: bytes of a command line that are no UTF-8 arrive as lone surrogates."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def as_journaled(value: Json) -> Json:
     """``value`` as a resumed run would read it, so that straight and resumed runs agree (``1.0`` is ``1``)."""
     return value if value is None or isinstance(value, str | bool) else decoded(encoded(value))

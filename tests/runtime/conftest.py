@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -215,3 +217,33 @@ def world() -> type[World]:
 def end() -> Callable[..., UnitFinished]:
     """``end(started, value, reason)``: the end of an attempt."""
     return finish
+
+
+@pytest.fixture(scope="session")
+def stub_llm() -> Any:
+    """The scripted model server of the acceptance cases, which is a program and in no package."""
+    file = Path(__file__).parents[1] / "acceptance" / "tools" / "stub_llm.py"
+    spec = importlib.util.spec_from_file_location("akm_stub_llm", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Stub
+
+
+@pytest.fixture
+def by_key() -> Callable[..., Answer]:
+    """Answers by attempt, by unit (``<key>*``) or by step; an exception's text is a failure reason."""
+
+    def answers(end: Callable[..., UnitFinished], table: dict[str, Any]) -> Callable[[UnitStarted], UnitFinished]:
+        def answer(started: UnitStarted) -> UnitFinished:
+            given = table.get(
+                started.unit_id, table.get(started.key + "*", table.get(started.key.partition(":")[0], "ok"))
+            )
+            if isinstance(given, Exception):
+                return end(started, None, str(given), diagnostic=f"diagnostic of {started.unit_id}")
+            return end(started, given)
+
+        return answer
+
+    return answers

@@ -50,18 +50,33 @@ def test_old_runs_are_forgotten_and_active_ones_kept(run_program: Run, tmp_path:
     logs = tmp_path / ".akm" / "state.db.logs"
     assert (logs / f"{old}.jsonl").is_file()
     assert run_program("akm-run", "prune", "--older-than", "1h").stdout == ""
-    assert run_program("akm-run", "prune", "--older-than", "0s", "--dry-run").stdout == f"{old}\n"
+    assert run_program("akm-run", "prune", "--all", "--older-than", "0s", "--dry-run").stdout == f"{old}\n"
     assert counts(tmp_path)[0] == 3
     size = (tmp_path / ".akm" / "state.db").stat().st_size
-    assert document(run_program("akm-run", "prune", "--older-than", "0s", "--json"))["pruned"] == [old]
+    assert document(run_program("akm-run", "prune", "--all", "--older-than", "0s", "--json"))["pruned"] == [old]
     assert counts(tmp_path)[0] == 1 and counts(tmp_path)[3] == 1
     assert not (logs / f"{old}.jsonl").exists() and (logs / f"{active}.jsonl").exists()
     assert (tmp_path / ".akm" / "state.db").stat().st_size <= size
     run_program("akm-run", "status", old, expect=2)
     run_program("akm-run", "abandon", active)
-    run_program("akm-run", "prune", "--older-than", "0s")
+    run_program("akm-run", "prune", "--all", "--older-than", "0s")
     assert counts(tmp_path) == [0, 0, 0, 0]
     assert "--older-than" in run_program("akm-run", "prune", "--older-than", "soon", expect=2).stderr
+
+
+def test_what_can_go_on_is_kept_and_said(run_program: Run, tmp_path: Path, plan: str, plans: PlanMaker) -> None:
+    failed = document(run_program("akm-run", plan, "--json", expect=1))["runId"]
+    (tmp_path / "poor.json").write_bytes(plans.data(plans.step("a"), plans.step("b"), budget={"maxUnits": 1}))
+    spent = document(run_program("akm-run", "poor.json", "--json", expect=1))["runId"]
+    given_up = document(run_program("akm-run", plan, "--json", "--max-steps", "1"))["runId"]
+    run_program("akm-run", "abandon", given_up)
+    told = run_program("akm-run", "prune", "--older-than", "0s", "--dry-run")
+    assert set(told.stdout.split()) == {spent, given_up}
+    assert f"kept: run {failed}, failed: akm-run resume {failed} could go on with it, prune --all" in told.stderr
+    done = document(run_program("akm-run", "prune", "--older-than", "0s", "--json"))
+    assert (set(done["pruned"]), done["kept"]) == ({spent, given_up}, [{"runId": failed, "why": "failed"}])
+    run_program("akm-run", "status", failed)
+    assert document(run_program("akm-run", "prune", "--all", "--older-than", "0s", "--json"))["pruned"] == [failed]
 
 
 def test_a_run_moves_to_another_scope_and_goes_on_there(run_program: Run, tmp_path: Path, plan: str) -> None:

@@ -38,7 +38,7 @@ def tree(run_program: Run, tmp_path: Path, plans: PlanMaker) -> tuple[str, str]:
 
 
 def pruned(run_program: Run) -> list[str]:
-    return list(document(run_program("akm-run", "prune", "--older-than", "0s", "--json"))["pruned"])
+    return list(document(run_program("akm-run", "prune", "--older-than", "0s", "--all", "--json"))["pruned"])
 
 
 def test_a_tree_with_an_active_child_is_kept(run_program: Run, tree: tuple[str, str]) -> None:

@@ -137,6 +137,42 @@ def test_the_commands_for_a_failed_descendant_work_as_told(
     assert set((tmp_path / "leaf.id").read_text().split()) == {leaf_id}
 
 
+def test_the_real_reason_comes_first_and_the_commands_once_at_any_depth(
+    run_program: Run, tmp_path: Path, plans: PlanMaker
+) -> None:
+    leaf = plans.data(plans.step("b", shell(plans, 'echo "THE REAL REASON" >&2; exit 1')))
+    (tmp_path / "plan.json").write_bytes(nested(plans, leaf, 7))
+    failed = document(run_program("akm-run", "plan.json", "--json", expect=1))
+    summary = failed["steps"][1]["summary"]
+    assert summary.count("THE REAL REASON") == summary.count("to go on: ") == 1
+    assert summary.index("THE REAL REASON") < summary.index("to go on: ") and len(summary) <= 2000
+    assert "; ".join(failed["commands"]) in summary
+    assert 'step "b" of run ' in summary and "child_failed): child_failed" not in summary
+    assert "THE REAL REASON" in run_program("akm-run", "status", failed["runId"]).stdout
+
+
+def test_a_long_reason_leaves_room_for_the_commands(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
+    script = "seq 1 400 | tr '\\n' ' ' >&2; exit 1"
+    (tmp_path / "plan.json").write_bytes(nested(plans, plans.data(plans.step("b", shell(plans, script))), 8))
+    failed = document(run_program("akm-run", "plan.json", "--json", expect=1))
+    summary = failed["steps"][1]["summary"]
+    assert summary.endswith("; ".join(failed["commands"])) and len(summary) <= 2000
+    assert "non_zero_exit" in summary and " ..." in summary
+
+
+def test_a_child_without_budget_names_what_helps(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
+    leaf = plans.data(plans.step("a"), plans.step("b"), budget={"maxUnits": 1})
+    (tmp_path / "plan.json").write_bytes(plans.data(plans.step("kid", plans.child(leaf))))
+    failed = document(run_program("akm-run", "plan.json", "--json", expect=1))
+    summary = failed["steps"][0]["summary"]
+    assert "budget exceeded (max_units ceiling)" in summary and "raise budget.max_units (now 1)" in summary
+    assert f"akm-run NEW-PLAN --reuse {failed['runId']}" in summary
+    assert failed["commands"] == failed["children"][0]["commands"] == []
+    assert "akm-run resume" not in summary
+    told = run_program("akm-run", "resume", failed["runId"]).stderr
+    assert f"akm-run NEW-PLAN --reuse {failed['runId']}" in told and "keeps its budget" in told
+
+
 def test_resuming_only_the_parent_tells_the_commands_again(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
     leaf = plans.data(plans.step("b", shell(plans, "echo x >> n.txt; exit 3")))
     (tmp_path / "plan.json").write_bytes(plans.data(plans.step("kid", plans.child(leaf))))

@@ -12,10 +12,7 @@ from akm_run.events import (
     Event,
     NoticeRaised,
     OutputsUnresolved,
-    RunAbandoned,
-    RunResumed,
     RunSettled,
-    StepRejected,
     StepSettled,
     UnitFinished,
     UnitStarted,
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     from tests.runtime.conftest import PlanMaker, World
 
 End = Callable[..., UnitFinished]
+ByKey = Callable[[End, dict[str, Any]], Callable[[UnitStarted], UnitFinished]]
 OBJECT = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 
 
@@ -35,30 +33,18 @@ def start(plan: Plan, limits: Limits | None = None, **params: Any) -> Core:
     return Core(plan, RunFacts(params, 8), limits)
 
 
-def by_key(end: End, table: dict[str, Any]) -> Callable[[UnitStarted], UnitFinished]:
-    """Answers by attempt, by unit (``<key>*``) or by step; an exception's text is a failure reason."""
-
-    def answer(started: UnitStarted) -> UnitFinished:
-        given = table.get(started.unit_id, table.get(started.key + "*", table.get(started.key.partition(":")[0], "ok")))
-        if isinstance(given, Exception):
-            return end(started, None, str(given), diagnostic=f"diagnostic of {started.unit_id}")
-        return end(started, given)
-
-    return answer
-
-
 def settled(log: list[Event]) -> dict[int, StepSettled]:
     return {event.step: event for event in log if isinstance(event, StepSettled)}
 
 
-def test_a_unit_step_promotes_its_result(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_a_unit_step_promotes_its_result(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     here = world(by_key(end, {"a": "text"}))
     core = here.run(start(plans.plan(plans.step("a"), plans.step("b", inputs=["steps.a.output"]))))
     assert here.started() == ["a:solo", "b:solo"]
     assert (core.status, core.steps[0].artifact, core.steps[1].artifact) == ("completed", "text", "ok")
 
 
-def test_inputs_name_skipped_and_empty_producers(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_inputs_name_skipped_and_empty_producers(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     plan = plans.plan(
         plans.step("a"),
         plans.route("r", "steps.a.output", [("left", "p")], default="q"),
@@ -91,7 +77,7 @@ def test_inputs_name_skipped_and_empty_producers(plans: PlanMaker, world: type[W
     ],
 )
 def test_over_fails_by_name_before_any_dispatch(
-    plans: PlanMaker, world: type[World], end: End, value: Any, over: str, reason: str, says: str
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey, value: Any, over: str, reason: str, says: str
 ) -> None:
     here = world(by_key(end, {"a": value}))
     core = here.run(start(plans.plan(plans.step("a"), plans.step("m", over=over))))
@@ -102,7 +88,7 @@ def test_over_fails_by_name_before_any_dispatch(
 
 
 def test_inputs_of_the_wrong_kind_fail_but_missing_properties_are_null(
-    plans: PlanMaker, world: type[World], end: End
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey
 ) -> None:
     plan = plans.plan(plans.step("a"), plans.step("b", inputs=["steps.a.output.x.y"]))
     here = world(by_key(end, {"a": {"x": 1}}))
@@ -112,7 +98,7 @@ def test_inputs_of_the_wrong_kind_fail_but_missing_properties_are_null(
     assert here.run(start(plan)).status == "completed"
 
 
-def test_repeated_items_are_units_of_their_own(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_repeated_items_are_units_of_their_own(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     here = world(by_key(end, {}), room=1)
     here.run(start(plans.plan(plans.step("m", over="params.l")), l=["x", "y", "x", "x"]))
     assert here.started() == [
@@ -123,7 +109,7 @@ def test_repeated_items_are_units_of_their_own(plans: PlanMaker, world: type[Wor
     ]
 
 
-def test_an_empty_map_dispatches_nothing(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_an_empty_map_dispatches_nothing(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     plan = plans.plan(plans.step("m", over="params.l"), plans.step("v", over="params.l", reducer="vote"))
     here = world(by_key(end, {}))
     core = here.run(start(plan, l=[]))
@@ -178,7 +164,7 @@ def test_the_first_failure_stops_dispatches_and_is_shown_in_item_order(
     assert run.status == "failed"
 
 
-def test_continue_counts_and_keeps_slots(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_continue_counts_and_keeps_slots(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     plan = plans.plan(plans.step("m", plans.unit(on_error="continue"), over="params.l"))
     here = world(by_key(end, {"m:d4735e3a265e16ee*": ValueError("timeout")}))
     core = here.run(start(plan, l=[1, 2, 3]))
@@ -186,7 +172,7 @@ def test_continue_counts_and_keeps_slots(plans: PlanMaker, world: type[World], e
     assert settled(here.log)[0].summary == "2 ok, 1 failed, 0 never run"
 
 
-def test_retries_have_rows_of_their_own(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_retries_have_rows_of_their_own(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     unit = plans.unit(retry={"max": 2, "on": ["timeout"]})
     answers = {"a:solo": ValueError("timeout"), "a:solo~r1": ValueError("timeout"), "a:solo~r2": "ok"}
     here = world(by_key(end, answers))
@@ -217,7 +203,7 @@ def test_llm_reasons_cool_down_first(plans: PlanMaker, end: End) -> None:
 
 @pytest.mark.parametrize("reason", ["validation_error", "parse_error"])
 def test_a_model_is_corrected_once_and_a_command_never(
-    plans: PlanMaker, world: type[World], end: End, reason: str
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey, reason: str
 ) -> None:
     here = world(by_key(end, {"a": ValueError(reason)}))
     assert here.run(start(plans.plan(plans.step("a", plans.ask(output=OBJECT))))).status == "failed"
@@ -229,7 +215,7 @@ def test_a_model_is_corrected_once_and_a_command_never(
 
 @pytest.mark.parametrize("ceiling", [1, 2, 3, 4])
 def test_a_run_that_needs_exactly_its_budget_completes(
-    plans: PlanMaker, world: type[World], end: End, ceiling: int
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey, ceiling: int
 ) -> None:
     plan = plans.plan(plans.step("m", plans.unit(on_error="continue"), over="params.l"), budget={"maxUnits": ceiling})
     here = world(by_key(end, {}), room=1)
@@ -252,7 +238,7 @@ def test_a_unit_that_waits_for_its_retry_has_failed(plans: PlanMaker, world: typ
     assert len(here.started()) == 4
     last = settled(here.log)[0]
     assert last.reason == "budget_exceeded"
-    assert (last.summary or "").endswith(": 0 ok, 2 failed, 1 never run")
+    assert ": 0 ok, 2 failed, 1 never run\nresume does not help" in (last.summary or "")
     assert (last.unit_count, last.failed_units) == (3, 2)
 
 
@@ -264,7 +250,7 @@ def test_the_last_unit_may_pass_the_token_ceiling(plans: PlanMaker, world: type[
         assert (core.status, core.spent.tokens, len(here.started())) == (status, 120, 2)
 
 
-def test_routes_compare_text_and_skip(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_routes_compare_text_and_skip(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     plan = plans.plan(
         plans.step("a"),
         plans.route("r", "steps.a.output", [(True, "p"), (1, "q"), ("1.5", "s")]),
@@ -285,7 +271,9 @@ def test_routes_compare_text_and_skip(plans: PlanMaker, world: type[World], end:
         assert settled(here.log)[1].reason == reason
 
 
-def test_a_skipped_router_selects_nothing_and_reads_nothing(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_a_skipped_router_selects_nothing_and_reads_nothing(
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey
+) -> None:
     plan = plans.plan(
         plans.step("a"),
         plans.route("outer", "steps.a.output", [("near", "x"), ("far", "inner")]),
@@ -305,85 +293,7 @@ def test_a_skipped_router_selects_nothing_and_reads_nothing(plans: PlanMaker, wo
     ]
 
 
-def test_max_steps_counts_finished_steps_only(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(
-        plans.step("a"),
-        plans.route("r", "steps.a.output", [("no", "b")], default="c"),
-        plans.step("b"),
-        plans.step("c"),
-        plans.step("d"),
-    )
-    here = world(by_key(end, {}))
-    core = here.run(start(plan, Limits(max_steps=3)))
-    assert (core.status, core.halt) == ("active", "max_steps")
-    assert [state.status for state in core.steps] == ["completed", "completed", "skipped", "completed", "pending"]
-    assert here.run(replay(plan, RunFacts({}, 8), here.log)).status == "completed"
-    assert here.started() == ["a:solo", "c:solo", "d:solo"]
-
-
-def test_resume_runs_only_what_is_not_completed(plans: PlanMaker, world: type[World], end: End) -> None:
-    unit = plans.unit(on_error="continue", retry={"max": 1, "on": ["timeout"]})
-    plan = plans.plan(plans.step("m", unit, over="params.l", output={"type": "array", "items": {"type": "string"}}))
-    here = world(by_key(end, {"m:d4735e3a265e16ee*": ValueError("timeout")}), room=1)
-    facts = RunFacts({"l": [1, 2, 3]}, 8)
-    assert here.run(Core(plan, facts)).status == "failed"  # the null slot misses the schema
-    for round_ in (2, 4):
-        here.log.append(RunResumed())
-        before = len(here.log)
-        assert here.run(replay(plan, facts, here.log)).status == "failed"
-        again = [event.unit_id for event in here.log[before:] if isinstance(event, UnitStarted)]
-        assert again == [f"m:d4735e3a265e16ee~r{round_}", f"m:d4735e3a265e16ee~r{round_ + 1}"]
-
-
-def test_abandoned_and_resumed_in_any_order(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("a"), plans.step("b"))
-    facts = RunFacts({}, 8)
-    here = world(by_key(end, {"b:solo": ValueError("timeout")}))
-    here.run(Core(plan, facts))
-    here.log += [RunResumed(), RunAbandoned(), RunResumed(), RunAbandoned(), RunResumed()]
-    assert here.run(replay(plan, facts, here.log)).status == "completed"
-    assert here.started() == ["a:solo", "b:solo", "b:solo~r1"]
-
-
-def test_what_ran_in_a_crash_runs_again_under_the_same_id(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("a"), plans.step("b"))
-    here = world(by_key(end, {}))
-    here.run(Core(plan, RunFacts({}, 8)), finishes=1)
-    core = here.run(replay(plan, RunFacts({}, 8), here.log))
-    assert here.started() == ["a:solo", "b:solo", "b:solo"]
-    assert core.spent.units == 3
-
-
-def test_a_failed_step_closes_what_was_lost(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("m", over="params.l"))
-    facts = RunFacts({"l": [1, 2]}, 8)
-    core = Core(plan, facts)
-    log = [*core.next(2)]
-    for event in log:
-        core.apply(event)
-    first = log[0]
-    assert isinstance(first, UnitStarted)
-    log.append(end(first, None, "timeout"))
-    core = replay(plan, facts, log)
-    closed, step, run = core.next(2)
-    assert isinstance(closed, UnitFinished) and closed.reason == "aborted"
-    assert isinstance(step, StepSettled) and step.reason == "timeout"
-    assert isinstance(run, RunSettled)
-
-
-def test_aborted_units_run_again_without_resume(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("a"))
-    core = Core(plan, RunFacts({}, 8))
-    (started,) = core.next(1)
-    assert isinstance(started, UnitStarted)
-    aborted = end(started, None, "aborted")
-    core = replay(plan, RunFacts({}, 8), [started, aborted])
-    here = world(by_key(end, {}))
-    assert here.run(core).status == "completed"
-    assert here.started() == ["a:solo~r1"]
-
-
-def test_env_bindings_cannot_reach_a_model(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_env_bindings_cannot_reach_a_model(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     unit = plans.ask(llm=True, env=[{"kind": "literal", "name": "FOO", "value": "x"}])
     here = world(by_key(end, {}))
     assert here.run(start(plans.plan(plans.step("a", unit)))).status == "failed"
@@ -391,7 +301,9 @@ def test_env_bindings_cannot_reach_a_model(plans: PlanMaker, world: type[World],
     assert here.started() == []
 
 
-def test_isolation_needs_the_commit_of_the_publication(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_isolation_needs_the_commit_of_the_publication(
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey
+) -> None:
     plan = plans.plan(plans.step("a", plans.unit(isolation="worktree", retry={"max": 1, "on": ["spawn_failed"]})))
     here = world(by_key(end, {}))
     assert here.run(start(plan)).status == "failed"
@@ -400,7 +312,7 @@ def test_isolation_needs_the_commit_of_the_publication(plans: PlanMaker, world: 
     assert here.run(Core(plan, RunFacts({}, 8, "c0ffee"))).status == "completed"
 
 
-def test_outputs_are_all_or_nothing(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_outputs_are_all_or_nothing(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     plan = plans.plan(
         plans.step("a"),
         plans.step("b"),
@@ -422,101 +334,15 @@ def test_outputs_are_all_or_nothing(plans: PlanMaker, world: type[World], end: E
     assert here.started() == ["a:solo", "b:solo"]
 
 
-def test_exports_of_the_last_step_are_its_artifact(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_exports_of_the_last_step_are_its_artifact(
+    plans: PlanMaker, world: type[World], end: End, by_key: ByKey
+) -> None:
     here = world(by_key(end, {"a": {"k": 1}}))
     here.run(start(plans.plan(plans.step("a"), outputs={"all": "steps.a.output", "one": "steps.a.output.k"})))
     assert here.log[-1] == RunSettled("completed", {"all": {"k": 1}, "one": 1})
 
 
-def judging(end: End, verdicts: list[str | Exception], work: Any = "v") -> Callable[[UnitStarted], UnitFinished]:
-    answers = iter(verdicts)
-
-    def answer(started: UnitStarted) -> UnitFinished:
-        if started.role == "unit":
-            return end(started, work)
-        verdict = next(answers)
-        return (
-            end(started, None, str(verdict), diagnostic="why")
-            if isinstance(verdict, Exception)
-            else end(started, verdict)
-        )
-
-    return answer
-
-
-REJECTED = '{"complete": false, "missing": ["the readme"], "feedback": "try again"}'
-ACCEPTED = '{"complete": true}'
-
-
-def test_a_rejection_goes_round_with_feedback(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("a", plans.ask(), rubric="- ok", loops=3))
-    here = world(judging(end, [REJECTED, ACCEPTED]))
-    core = here.run(start(plan))
-    assert core.status == "completed"
-    assert here.started() == ["a:solo", "a:gate~l1", "a:solo~l2", "a:gate~l2"]
-    assert core.steps[0].feedback == "try again\nMissing:\n- the readme"
-    hashes = [event.input_hash for event in here.log if isinstance(event, UnitStarted) and event.role == "unit"]
-    assert len(set(hashes)) == 2
-
-
-def test_rejected_for_good_asks_the_judge_again_and_nobody_else(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("a", plans.ask(), rubric="- ok", loops=2))
-    here = world(judging(end, [REJECTED, REJECTED, REJECTED, ACCEPTED]))
-    core = here.run(start(plan))
-    assert (core.status, core.halt) == ("active", "rejected")
-    assert isinstance(here.log[-1], StepRejected)
-    core = here.run(replay(plan, RunFacts({}, 8), here.log))
-    assert core.halt == "rejected"
-    assert here.run(replay(plan, RunFacts({}, 8), here.log)).status == "completed"
-    assert here.started() == ["a:solo", "a:gate~l1", "a:solo~l2", "a:gate~l2", "a:gate~l2~r1", "a:gate~l2~r2"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (RuntimeError("llm_http_error"), "judge_failed"),
-        (RuntimeError("judge_unreadable"), "judge_unreadable"),
-        ("sorry", "judge_unreadable"),
-    ],
-)
-def test_no_verdict_blocks_and_uses_up_no_loop(
-    plans: PlanMaker, world: type[World], end: End, answer: Any, reason: str
-) -> None:
-    plan = plans.plan(plans.step("a", plans.ask(), rubric="- ok", loops=2))
-    here = world(judging(end, [answer, REJECTED, ACCEPTED]))
-    core = here.run(start(plan))
-    assert (core.status, core.steps[0].status, settled(here.log)[0].reason) == ("blocked", "blocked", reason)
-    here.log.append(RunResumed())
-    assert here.run(replay(plan, RunFacts({}, 8), here.log)).status == "completed"
-    assert here.started() == ["a:solo", "a:gate~l1", "a:gate~l1~r1", "a:solo~l2", "a:gate~l2"]
-
-
-def test_exec_steps_never_loop(plans: PlanMaker, world: type[World], end: End) -> None:
-    here = world(judging(end, [REJECTED]))
-    core = here.run(start(plans.plan(plans.step("a", rubric="- ok", loops=1))))
-    assert (core.halt, here.started()) == ("rejected", ["a:solo", "a:gate~l1"])
-
-
-def test_a_schema_miss_may_use_loops_without_the_judge(plans: PlanMaker, world: type[World], end: End) -> None:
-    values: list[Any] = [["x"], ["x"], ["y"]]
-    plan = plans.plan(
-        plans.step("a", plans.ask(), over="params.l", rubric="- ok", loops=2, output={"type": "array", "minItems": 2})
-    )
-    here = world(judging(end, [], values))
-    core = here.run(start(plan, l=[1]))
-    assert core.status == "failed"
-    assert settled(here.log)[0].reason == "validation_error"
-    assert [unit_id.partition("~")[2] for unit_id in here.started()] == ["", "l2"]
-
-
-def test_judge_calls_count_in_the_budget(plans: PlanMaker, world: type[World], end: End) -> None:
-    plan = plans.plan(plans.step("a", plans.ask(), rubric="- ok"), budget={"maxUnits": 1})
-    here = world(judging(end, [ACCEPTED]))
-    assert here.run(start(plan)).status == "failed"
-    assert settled(here.log)[0].reason == "budget_exceeded"
-
-
-def test_null_and_invalid_bindings_fail_by_name(plans: PlanMaker, world: type[World], end: End) -> None:
+def test_null_and_invalid_bindings_fail_by_name(plans: PlanMaker, world: type[World], end: End, by_key: ByKey) -> None:
     binding = {
         "kind": "reference",
         "name": "tag",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from akm_run.cancel import Cancellation
 from akm_run.dispatch import group, process, spawn
 from akm_run.dispatch.process import ProcessRecord, run_process
 from akm_run.dispatch.spawn import Spawn, SpawnFault
@@ -19,31 +20,9 @@ from akm_schemas.bounds import STDOUT_BYTES
 ENV = {"PATH": os.environ["PATH"]}
 
 
-class Flag:
-    """A cancellation as the driver has it."""
-
-    def __init__(self) -> None:
-        self._reader, self._writer = os.pipe()
-        self._set = False
-
-    def set(self) -> None:
-        self._set = True
-        os.write(self._writer, b"x")
-
-    def is_set(self) -> bool:
-        return self._set
-
-    def fileno(self) -> int:
-        return self._reader
-
-    def close(self) -> None:
-        os.close(self._reader)
-        os.close(self._writer)
-
-
 @pytest.fixture
-def flag() -> Iterator[Flag]:
-    flag = Flag()
+def flag() -> Iterator[Cancellation]:
+    flag = Cancellation()
     yield flag
     flag.close()
 
@@ -58,7 +37,9 @@ def ending(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
-def sh(text: str, flag: Flag, cwd: Path, *, stdin: bytes | None = None, timeout: float | None = None) -> ProcessRecord:
+def sh(
+    text: str, flag: Cancellation, cwd: Path, *, stdin: bytes | None = None, timeout: float | None = None
+) -> ProcessRecord:
     return run_process(Spawn(("sh", "-c", text), ENV, str(cwd), stdin, timeout), flag)
 
 
@@ -74,7 +55,7 @@ def children() -> list[str]:
 
 
 @pytest.mark.usefixtures("ending")
-def test_output_and_status(flag: Flag, tmp_path: Path) -> None:
+def test_output_and_status(flag: Cancellation, tmp_path: Path) -> None:
     before = children()
     record = sh("printf out; printf err >&2; exit 7", flag, tmp_path)
     assert record == ProcessRecord(7, b"out", 3, b"err", 3)
@@ -83,7 +64,7 @@ def test_output_and_status(flag: Flag, tmp_path: Path) -> None:
     assert children() == before
 
 
-def test_stdin_is_empty_or_the_prompt(flag: Flag, tmp_path: Path) -> None:
+def test_stdin_is_empty_or_the_prompt(flag: Cancellation, tmp_path: Path) -> None:
     assert sh("cat", flag, tmp_path).stdout == b""
     prompt = b"word \xff\n" * 100_000
     assert sh("cat", flag, tmp_path, stdin=prompt).stdout == prompt
@@ -91,13 +72,13 @@ def test_stdin_is_empty_or_the_prompt(flag: Flag, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ending")
-def test_a_prompt_that_nobody_reads(flag: Flag, tmp_path: Path) -> None:
+def test_a_prompt_that_nobody_reads(flag: Cancellation, tmp_path: Path) -> None:
     prompt = b"x" * 1_000_000
     assert sh("exit 0", flag, tmp_path, stdin=prompt).returncode == 0
     assert sh("exec <&-; sleep 0.1; echo ok", flag, tmp_path, stdin=prompt).stdout == b"ok\n"
 
 
-def test_a_flood_is_counted_and_cut(flag: Flag, tmp_path: Path) -> None:
+def test_a_flood_is_counted_and_cut(flag: Cancellation, tmp_path: Path) -> None:
     size = STDOUT_BYTES.high + 70_000
     record = sh(f"head -c {size} /dev/zero; yes abcdefg | head -c {size} >&2; echo END >&2", flag, tmp_path)
     assert (record.stdout_bytes, len(record.stdout)) == (size, STDOUT_BYTES.high)
@@ -107,7 +88,7 @@ def test_a_flood_is_counted_and_cut(flag: Flag, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ending")
-def test_timeout_ends_the_whole_group_at_once(flag: Flag, tmp_path: Path) -> None:
+def test_timeout_ends_the_whole_group_at_once(flag: Cancellation, tmp_path: Path) -> None:
     before = children()
     start = time.monotonic()
     record = sh("sleep 47 & echo $! > kid; echo hi; wait", flag, tmp_path, timeout=0.3)
@@ -118,7 +99,7 @@ def test_timeout_ends_the_whole_group_at_once(flag: Flag, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("ending")
-def test_what_ignores_sigterm_is_killed(flag: Flag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ignores_sigterm_is_killed(flag: Cancellation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "TERM_GRACE_S", 0.4)
     text = "trap '' TERM; echo $$ > self; sleep 60 & echo $! > kid; while :; do sleep 1; done"
     start = time.monotonic()
@@ -130,7 +111,7 @@ def test_what_ignores_sigterm_is_killed(flag: Flag, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.usefixtures("ending")
-def test_the_grace_is_used_and_is_still_a_timeout(flag: Flag, tmp_path: Path) -> None:
+def test_the_grace_is_used_and_is_still_a_timeout(flag: Cancellation, tmp_path: Path) -> None:
     text = "trap 'sleep 0.3; echo yes > tidied; echo late >&2; exit 0' TERM; sleep 40 & wait"
     record = sh(text, flag, tmp_path, timeout=0.3)
     assert (record.stopped, record.returncode) == ("timeout", 0)
@@ -138,7 +119,7 @@ def test_the_grace_is_used_and_is_still_a_timeout(flag: Flag, tmp_path: Path) ->
     assert record.stderr_tail.endswith(b"late\n")
 
 
-def test_sigterm_reaches_every_process(flag: Flag, tmp_path: Path) -> None:
+def test_sigterm_reaches_every_process(flag: Cancellation, tmp_path: Path) -> None:
     (tmp_path / "inner.sh").write_text("trap 'echo yes > tidied; exit 0' TERM\nsleep 40 &\n: > ready\nwait\n")
     record = sh("sh inner.sh & wait", flag, tmp_path, timeout=0.7)
     assert record.stopped == "timeout"
@@ -146,13 +127,13 @@ def test_sigterm_reaches_every_process(flag: Flag, tmp_path: Path) -> None:
     assert (tmp_path / "tidied").read_text() == "yes\n"
 
 
-def test_job_control_does_not_escape(flag: Flag, tmp_path: Path) -> None:
+def test_job_control_does_not_escape(flag: Cancellation, tmp_path: Path) -> None:
     record = sh("set -m; sleep 47 & echo $! > kid; wait", flag, tmp_path, timeout=0.4)
     assert record.stopped == "timeout"
     assert not alive(tmp_path / "kid")
 
 
-def test_a_stopped_process_is_ended_too(flag: Flag, tmp_path: Path) -> None:
+def test_a_stopped_process_is_ended_too(flag: Cancellation, tmp_path: Path) -> None:
     start = time.monotonic()
     assert sh("echo $$ > self; kill -STOP $$; sleep 40", flag, tmp_path, timeout=0.3).stopped == "timeout"
     assert time.monotonic() - start < 3
@@ -160,7 +141,7 @@ def test_a_stopped_process_is_ended_too(flag: Flag, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ending")
-def test_cancel(flag: Flag, tmp_path: Path) -> None:
+def test_cancel(flag: Cancellation, tmp_path: Path) -> None:
     timer = threading.Timer(0.3, flag.set)
     timer.start()
     start = time.monotonic()
@@ -172,7 +153,7 @@ def test_cancel(flag: Flag, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ending")
-def test_stdout_held_open(flag: Flag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stdout_held_open(flag: Cancellation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "DRAIN_GRACE_S", 0.4)
     record = sh("echo part; sleep 47 & echo $! > kid; exit 0", flag, tmp_path)
     assert (record.returncode, record.stopped, record.stdout_held, record.outsiders) == (0, None, True, ())
@@ -181,19 +162,19 @@ def test_stdout_held_open(flag: Flag, tmp_path: Path, monkeypatch: pytest.Monkey
         assert record.holders == (f"sleep (process {int((tmp_path / 'kid').read_text())})",)
 
 
-def test_stderr_held_open(flag: Flag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stderr_held_open(flag: Cancellation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "DRAIN_GRACE_S", 0.3)
     record = sh("echo ok; sleep 47 > /dev/null & echo $! > kid; exit 0", flag, tmp_path)
     assert (record.stdout, record.stdout_held, record.stderr_held) == (b"ok\n", False, True)
     assert not alive(tmp_path / "kid")
 
 
-def test_output_within_the_grace_is_complete(flag: Flag, tmp_path: Path) -> None:
+def test_output_within_the_grace_is_complete(flag: Cancellation, tmp_path: Path) -> None:
     record = sh("(sleep 0.3; echo late) & echo early", flag, tmp_path)
     assert (record.stdout, record.stdout_held) == (b"early\nlate\n", False)
 
 
-def test_a_cancel_during_the_grace(flag: Flag, tmp_path: Path) -> None:
+def test_a_cancel_during_the_grace(flag: Cancellation, tmp_path: Path) -> None:
     timer = threading.Timer(0.3, flag.set)
     timer.start()
     record = sh("sleep 47 & exit 0", flag, tmp_path)
@@ -201,7 +182,9 @@ def test_a_cancel_during_the_grace(flag: Flag, tmp_path: Path) -> None:
     assert record.stopped == "cancelled"
 
 
-def test_another_session_is_named_and_left_alone(flag: Flag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_session_is_named_and_left_alone(
+    flag: Cancellation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process, "DRAIN_GRACE_S", 0.5)
     text = "import os, sys, time\nif os.fork() == 0:\n os.setsid(); open('kid', 'w').write(str(os.getpid()))\n time.sleep(3)"
     record = run_process(Spawn((sys.executable, "-c", text), ENV, str(tmp_path)), flag)
@@ -212,13 +195,13 @@ def test_another_session_is_named_and_left_alone(flag: Flag, tmp_path: Path, mon
         assert (tmp_path / "kid").read_text() in record.outsiders[0]
 
 
-def test_a_background_process_that_redirected_its_output_lives_on(flag: Flag, tmp_path: Path) -> None:
+def test_a_background_process_that_redirected_its_output_lives_on(flag: Cancellation, tmp_path: Path) -> None:
     record = sh("sleep 2 > /dev/null 2>&1 & echo $! > kid; echo ok", flag, tmp_path)
     assert (record.stdout, record.stdout_held, record.stderr_held) == (b"ok\n", False, False)
     assert alive(tmp_path / "kid")
 
 
-def test_no_controlling_terminal_and_a_group_of_its_own(flag: Flag, tmp_path: Path) -> None:
+def test_no_controlling_terminal_and_a_group_of_its_own(flag: Cancellation, tmp_path: Path) -> None:
     text = "import os; print(os.getpid() == os.getsid(0) == os.getpgid(0))"
     record = run_process(Spawn((sys.executable, "-c", text), ENV, str(tmp_path)), flag)
     assert record.stdout == b"True\n"
@@ -255,7 +238,7 @@ def test_processes_that_cannot_be_listed(monkeypatch: pytest.MonkeyPatch) -> Non
         (("echo", "x" * 3_000_000), "exceed the system's limit"),
     ],
 )
-def test_spawn_errors_are_told_apart(flag: Flag, tmp_path: Path, argv: tuple[str, ...], says: str) -> None:
+def test_spawn_errors_are_told_apart(flag: Cancellation, tmp_path: Path, argv: tuple[str, ...], says: str) -> None:
     (tmp_path / "tool.txt").write_text("#!/bin/sh\n")
     (tmp_path / "folder").mkdir()
     for name, text in (("orphan", "#!/no/such/interpreter\n"), ("binary", "\x01\x02")):
@@ -267,7 +250,7 @@ def test_spawn_errors_are_told_apart(flag: Flag, tmp_path: Path, argv: tuple[str
 
 
 @pytest.mark.parametrize(("name", "says"), [("missing", "no such directory"), ("file", "it is not a directory")])
-def test_directories_are_named(flag: Flag, tmp_path: Path, name: str, says: str) -> None:
+def test_directories_are_named(flag: Cancellation, tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SpawnFault, match=f"'{tmp_path / name}' cannot be used: {says}"):
         run_process(Spawn(("echo",), ENV, str(tmp_path / name)), flag)
@@ -283,7 +266,7 @@ def test_programs_are_searched_on_the_units_own_path(tmp_path: Path) -> None:
     assert spawn.find_program("sh", None, str(tmp_path)).endswith("/sh")
 
 
-def test_many_at_once(flag: Flag, tmp_path: Path) -> None:
+def test_many_at_once(flag: Cancellation, tmp_path: Path) -> None:
     records: list[ProcessRecord] = []
 
     def run(number: int) -> None:

@@ -187,6 +187,23 @@ def test_unreported_usage_is_said(plans: PlanMaker, stand: Callable[..., Stand])
     ]
 
 
+def test_unreported_usage_is_said_once_and_only_of_answers(plans: PlanMaker, stand: Callable[..., Stand]) -> None:
+    retry = {"max": 2, "on": ["spawn_failed"]}
+    plan = plans.plan(
+        plans.step("refused", plans.ask(retry, "continue")), plans.step("a", plans.ask()), plans.step("b", plans.ask())
+    )
+
+    def perform(request: UnitRequest, _: object) -> UnitResult:
+        return UnitResult(failure_reason="spawn_failed") if request.step_id == "refused" else UnitResult("x")
+
+    here = stand(plan, perform)
+    here.drive()
+    assert len(here.requests) == 5
+    assert [(n.step, n.text) for n in here.journal.notices("r1")] == [
+        ("a", 'token usage unreported by engine "tool": counted as 0')
+    ]
+
+
 @pytest.mark.parametrize("how", ["timeout", "interrupted"])
 def test_stopping_aborts_units_and_leaves_the_run_active(
     plans: PlanMaker, stand: Callable[..., Stand], how: str

@@ -18,13 +18,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.runtime.conftest import PlanMaker, finish
 
 from akm_run.core import Core, replay
-from akm_run.document import Wanted, run_document
 from akm_run.events import Event, RunAbandoned, RunResumed, UnitFinished, UnitStarted
 from akm_run.facts import facts_of
 from akm_run.journal import Journal
 from akm_run.policy import Limits
 from akm_run.publishing import Origin, publish
 from akm_run.rows import UnitRow
+from akm_run.show.document import Wanted, run_document
 from akm_run.transitions import RUN, STEP, UNIT
 from akm_schemas.decode import decode_plan
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from akm_run.board import Board
 from akm_run.core import Core
-from akm_run.events import UnitFinished, UnitStarted
-from akm_run.live import can_show
+from akm_run.events import RunSettled, StepRejected, UnitFinished, UnitStarted
 from akm_run.opening import RunFacts
 from akm_run.requests import Surroundings
+from akm_run.show.board import Board
+from akm_run.show.live import can_show
 from akm_run.underway import UnderWay
 
 if TYPE_CHECKING:
@@ -72,6 +72,27 @@ def test_the_board_says_where_a_run_stands(plans: PlanMaker, world: type[World],
     assert "workflows/case  step 2 of 3  j: the judge is asked" in seen
     assert seen[-1] == "workflows/case  step 3 of 3"
     assert list(board.lines(3723.9))[-1] == "units 6 of 9, tokens 50 of 500, time 1:02:03"
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_the_line_of_a_child_goes_with_the_unit_that_composed_it(plans: PlanMaker, end: End, settled: bool) -> None:
+    leaf = plans.data(plans.step("x"))
+    core = Core(plans.plan(plans.step("kid", plans.child(leaf)), plans.step("after")), RunFacts({}, 8))
+    root = UnderWay(core, Surroundings("r1", {}, Path("/"), Path("/")))
+    board = Board()
+    (started,) = core.next(4)
+    assert isinstance(started, UnitStarted)
+    core.apply(started)
+    board.apply(root, [started])
+    inner = Core(plans.plan(plans.step("x")), RunFacts({}, 8))
+    child = UnderWay(inner, Surroundings("r2", {}, Path("/"), Path("/")), composer=root, composing=started)
+    board.apply(child, inner.next(4))
+    assert len(list(board.lines(0))) == 3
+    board.apply(child, [RunSettled("completed")] if settled else [StepRejected(0, "no", 1, 0)])
+    finished = end(started, {}) if settled else end(started, None, "child_blocked")
+    core.apply(finished)
+    board.apply(root, [finished])
+    assert len(list(board.lines(0))) == 2
 
 
 def test_where_a_view_can_be_shown() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from akm_run.commands.params import effective_params
 from akm_run.faults import UsageFault
-from akm_run.params import effective_params
-from akm_run.secrets_warning import secret_warnings
+from akm_run.show.secrets_warning import secret_warnings
 
 if TYPE_CHECKING:
     from tests.conftest import Run
@@ -55,6 +55,18 @@ def read(plans: PlanMaker, schema: dict[str, Any], *tokens: str) -> Any:
         ({"type": ["boolean", "string"]}, ["--x"], True),
         ({"enum": [1, 2]}, ["--x", "2"], 2),
         ({}, ["--x", "2"], "2"),
+        ({}, ["--x", "true"], "true"),
+        ({}, ["--x", '{"b":1}'], {"b": 1}),
+        ({}, ["--x", '[1,"a"]'], [1, "a"]),
+        ({}, ["--x", "[not json"], "[not json"),
+        ({"description": "d"}, ["--x", '{"b":1}'], {"b": 1}),
+        ({"properties": {"b": {"type": "integer"}}}, ["--x", '{"b":1}'], {"b": 1}),
+        ({"required": ["b"]}, ["--x", '{"b":1}'], {"b": 1}),
+        ({"required": ["b"]}, ["--x", "text"], "text"),
+        ({"items": {"type": "integer"}}, ["--x", "[1]"], [1]),
+        ({"minimum": 2}, ["--x", "3"], 3),
+        ({"maxLength": 20}, ["--x", '{"b":1}'], '{"b":1}'),
+        ({"enum": [{"a": 1}]}, ["--x", '{"a":1}'], {"a": 1}),
         ({"type": "integer", "default": 3}, [], 3),
         ({"type": "integer", "default": 3}, ["--x", "4"], 4),
         ({"type": "integer"}, [], None),
@@ -128,6 +140,45 @@ def test_arrays_as_json_are_read_back(plans: PlanMaker, value: Any) -> None:
     assert read(plans, {"type": "array"}, "--x=" + json.dumps([value])) == [value]
 
 
+@pytest.mark.parametrize(
+    ("schema", "tokens", "says"),
+    [
+        ({"type": "integer"}, ["--x", "9007199254740993"], "--x: the number is beyond +-2^53"),
+        ({"type": "number"}, ["--x", "9" * 40], "--x: the number is beyond +-2^53"),
+        ({"type": "object"}, ["--x", '{"a":1,"a":2}'], "--x: not strict JSON: a name is given twice in one object"),
+        ({"type": "object"}, ["--x", '{"a":NaN}'], "--x: not strict JSON: NaN is no JSON number"),
+        ({"type": "array"}, ["--x", "[1"], "--x: not strict JSON: not JSON:"),
+        ({"type": "string"}, ["--x", "-v"], "write --x=VALUE where it begins with -"),
+        ({"type": "string"}, ["--x", "-v", "--y", "1"], "write --x=VALUE where it begins with -"),
+    ],
+)
+def test_refusals_say_the_reason(plans: PlanMaker, schema: dict[str, Any], tokens: list[str], says: str) -> None:
+    with pytest.raises(UsageFault) as refused:
+        read(plans, schema, *tokens)
+    assert says in f"{refused.value}\n{refused.value.help}"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b'{"x": {"k": 1, "k": 2}}', '(in param "x"): a name is given twice in one object'),
+        (b'{"x": 1, "x": 2}', 'the name "x" is given twice'),
+        (b'{"x": [NaN]}', '(in param "x"): NaN is no JSON number'),
+        (b'{"x": "\\ud800"}', '(in param "x"): the text holds a lone surrogate'),
+        (b'{"x": 9007199254740993}', '(in param "x"): an integer beyond +-2^53'),
+        (b'{"x": }', "at byte 6: not JSON"),
+        (b"\xff", "at byte 0: not UTF-8"),
+        (b'{"hunter2": 1, "hunter2": 2}', ": a name is given twice in one object"),
+    ],
+)
+def test_a_params_file_is_refused_with_reason_and_place(plans: PlanMaker, text: bytes, says: str) -> None:
+    plan = plans.plan(plans.step("a"), params={"x": {}})
+    with pytest.raises(UsageFault) as refused:
+        effective_params(plan, [], text)
+    assert says in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
 def test_a_misspelt_flag_names_the_nearest(plans: PlanMaker) -> None:
     plan = plans.plan(plans.step("a"), params={"mode": {"type": "string"}, "n": {"type": "integer"}})
     for token, wanted in (
@@ -190,6 +241,7 @@ def test_a_param_that_an_option_hides_is_asked_for_in_the_file(
         ({"o": {"deep": [{"API-Key": 1}]}}, "params.o.deep[0].API-Key"),
         ({"note": "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"}, "params.note"),
         ({"note": "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaa"}, None),
+        ({"max_tokens": 4000}, "params.max_tokens"),
         ({"note": "sk-short"}, None),
         ({"note": "an ordinary sentence with many different words"}, None),
     ],

@@ -212,6 +212,28 @@ def test_judge_answers_are_taken_over_and_rounds_forecast(run_program: Run, tmp_
     assert "differs" not in why and "reused" in why["verdict"]
 
 
+def test_a_last_rejection_is_taken_over_and_the_judge_asked_again_by_going_on(
+    run_program: Run, tmp_path: Path, plans: PlanMaker
+) -> None:
+    from akm_schemas.hashing import target_hash
+
+    step = plans.step("a", plans.ask(), rubric="- ok")
+    judge = step["gate"]["judge"]
+    script = 'cat > /dev/null; echo j >> j.txt; if [ -e ok ]; then echo "{\\"complete\\": true}"; else '
+    script += 'echo "{\\"complete\\": false, \\"missing\\": [], \\"feedback\\": \\"more\\"}"; fi'
+    judge["engine"] |= {"bin": "sh", "args": ["-c", script]}
+    del judge["contentHash"]
+    judge["contentHash"] = target_hash(judge)
+    (tmp_path / "plan.json").write_bytes(plans.data(step))
+    old = document(run_program("akm-run", "plan.json", "--json", expect=1))["runId"]
+    new = document(run_program("akm-run", "plan.json", "--reuse", old, "--json", expect=1))
+    assert (new["status"], new["unitsDispatched"], new["steps"][0]["failureReason"]) == ("active", 0, "gate_rejected")
+    (tmp_path / "ok").touch()
+    done = document(run_program("akm-run", new["runId"], "--json"))
+    assert (done["status"], done["unitsDispatched"]) == ("completed", 1)
+    assert (tmp_path / "j.txt").read_text() == "j\nj\n"
+
+
 def test_an_edit_in_a_child_is_paid_for_alone(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
     def write(last: str) -> None:
         log = 'echo "$AKM_STEP_ID" >> n.txt; '
@@ -276,11 +298,34 @@ def test_a_reusing_run_goes_on_whether_its_source_is_still_there(
     assert done["unitsDispatched"] == (2 if pruned else 0)
 
 
+def test_a_dry_run_decides_with_the_budget(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
+    steps = (plans.step("a"), plans.step("m", over="params.l"), plans.step("z"))
+    params = {"l": {"type": "array"}}
+    (tmp_path / "plan.json").write_bytes(plans.data(*steps, params=params, budget={"maxUnits": 5}))
+    words = ("akm-run", "plan.json", "--l", json.dumps(list(range(8))))
+    dry = document(run_program(*words, "--dry-run", "--json"))
+    assert [step["verdict"] for step in dry["steps"]] == ["run", "fail", "unknown"]
+    assert [unit["verdict"] for unit in dry["steps"][1]["units"]] == ["run"] * 4 + ["stop"] * 4
+    assert (dry["wouldRun"], dry["steps"][1]["why"]) == (
+        5,
+        "budget exceeded (max_units ceiling): 4 of 8 units can run or be reused",
+    )
+    done = document(run_program(*words, "--json", expect=1))
+    assert (done["unitsDispatched"], done["steps"][1]["failureReason"]) == (5, "budget_exceeded")
+    (tmp_path / "plan.json").write_bytes(plans.data(*steps, params=params))
+    assert (
+        "budget: 10000 units (no budget.max_units is set), any number of tokens"
+        in run_program(*words, "--dry-run").stdout
+    )
+
+
 def test_an_empty_list_is_decided(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
     data = plans.data(plans.step("m", over="params.l"), plans.step("z", inputs=["steps.m.output"]))
     (tmp_path / "plan.json").write_bytes(data)
-    dry = document(run_program("akm-run", "plan.json", "--dry-run", "--l", "[]", "--json"))
+    dry = document(run_program("akm-run", "plan.json", "--dry-run", "--l", "no list", "--json"))
     assert [step["verdict"] for step in dry["steps"]] == ["fail", "unknown"]
+    dry = document(run_program("akm-run", "plan.json", "--dry-run", "--l", "[]", "--json"))
+    assert [step["verdict"] for step in dry["steps"]] == ["decided", "run"]
     data = plans.data(
         plans.step("m", over="params.l"),
         plans.step("z", inputs=["steps.m.output"]),

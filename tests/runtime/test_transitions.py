@@ -68,8 +68,14 @@ def page() -> str:
         "arrow here is refused, in memory and in the state file. The events are those of `akm-run events`, but for two",
         "that leave no trace there: `outputs.unresolved`, a completion that was taken back, and `driver.ended`.",
         "",
-        "`--timeout`, Ctrl-C, SIGTERM and `--max-steps` change neither run nor step: both stay as they are, and",
-        "`akm-run RUN_ID` goes on. The attempts that they end are failed with the reason `aborted`.",
+        "`--timeout`, Ctrl-C and SIGTERM change neither run nor step: the run stays active, its step pending. The attempts",
+        "that they end are failed with the reason `aborted`. `--max-steps N` stops before the next step once N steps have",
+        "finished: those are settled like any others, the next one stays pending, and the run active. In all four cases",
+        "`akm-run RUN_ID` goes on.",
+        "",
+        "With `--reuse` verdicts are taken over like other results. Where the old run was rejected in its last round and",
+        "nothing that the judge saw has changed, the new run stops there at once, active, with nothing dispatched;",
+        "`akm-run RUN_ID` then asks the judge again. More rounds come with a larger `max_loops`.",
     ]
     for machine in MACHINES:
         title, about = HEADS[machine.name]

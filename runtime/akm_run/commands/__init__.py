@@ -14,7 +14,7 @@ from akm_run.faults import CommandFault
 if TYPE_CHECKING:
     import click
 
-STATE_FILE: Final = "akm_run.state_file"  # the key in click's context: the path of the journal that is open
+STATE_FILE: Final = "akm_run.state_file"  # the key in click's context: the path of the journal that is read
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "Run a plan, or go on with a run (the word may be left out)",
     "status": "Show a run: steps, evidence, units",
@@ -40,7 +40,7 @@ def group() -> click.Group:
         def invoke(self, ctx: click.Context) -> object:
             try:
                 return super().invoke(ctx)
-            except (CommandFault, click.ClickException, click.Abort, click.exceptions.Exit, OSError):
+            except (CommandFault, click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
                 raise
             except Exception as error:  # of a sound file it goes on to the last resort
                 fault = _fault_of_file(error, ctx)
@@ -92,13 +92,11 @@ def _fault_of_file(error: Exception, ctx: click.Context) -> Exception | None:
     sqlite3 = sys.modules.get("sqlite3")  # imported by whoever opened the file
     if sqlite3 is None or STATE_FILE not in ctx.meta:
         return None
-    from akm_run.journal.trouble import DamagedFault, is_damaged, state_fault
+    from akm_run.journal.trouble import damage_behind, state_fault
 
     path = ctx.meta[STATE_FILE]
-    if isinstance(error, sqlite3.Error):
-        return state_fault(error, path)
-    # whatever else went wrong: rows of a damaged file may be missing or contradict each other
-    return DamagedFault(path, f"its rows contradict each other ({error})") if is_damaged(path) else None
+    # whatever else went wrong: rows of an odd file may be missing, contradict each other, or lead anywhere
+    return state_fault(error, path) if isinstance(error, sqlite3.Error) else damage_behind(path)
 
 
 def _installed() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +13,12 @@ import click
 
 from akm_run.commands import STATE_FILE
 from akm_run.console import Color, out, wants_color
-from akm_run.document import as_json
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.journal import Journal
 from akm_run.rows import RunRow
-from akm_run.scope import Scope, find_scope
-from akm_run.suggest import nearest
+from akm_run.scope import Scope, current_directory, find_scope
+from akm_run.show.document import as_json
+from akm_schemas.spelling import nearest
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -37,6 +38,12 @@ def text_options(function: _Command) -> _Command:
     return db_option(json_option(color_option(function)))
 
 
+class WholeNumber(click.IntRange):
+    """A whole number within bounds, called so in messages."""
+
+    name = "whole number"
+
+
 def example(summary: str, *lines: str) -> str:
     """A command's help: what it does, and examples that click leaves as they are."""
     return summary + "\n\n\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
@@ -48,8 +55,17 @@ def colors(choice: Color) -> bool:
 
 
 def current_scope(db: str | None) -> Scope:
-    """The scope of the current directory."""
-    return find_scope(Path.cwd(), db)
+    """The scope of the current directory, which is not needed where the state file is named by its whole path."""
+    if db == "":
+        raise UsageFault("--db names no file", "leave it out for .akm/state.db of the scope")
+    named = db or os.environ.get("AKM_STATE_DB") or ""
+    try:
+        here = current_directory()
+    except UsageFault:
+        if not Path(named).is_absolute():
+            raise
+        return Scope(Path(named).parent, Path(named), named=True)
+    return find_scope(here, db)
 
 
 def opened_journal(scope: Scope) -> Journal | None:
@@ -61,9 +77,16 @@ def closed_later(journal: _Journal) -> _Journal:
     """``journal``, to be closed when the command ends; what SQLite cannot do until then is said about its file."""
     context = click.get_current_context(silent=True)
     if context is not None and journal is not None:
-        context.meta[STATE_FILE] = journal.path
+        reads_from(journal.path)
         context.call_on_close(journal.close)
     return journal
+
+
+def reads_from(state_file: Path) -> None:
+    """What goes wrong from now on may be the fault of ``state_file``."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta[STATE_FILE] = state_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +97,19 @@ class OpenRun:
     run: RunRow
 
 
+class UnknownRun(UsageFault):
+    """No run of the scope has the id that was named."""
+
+
 def open_run(db: str | None, run_id: str) -> OpenRun:
-    """The run of this scope with that id; raises UsageFault for an unknown one."""
+    """The run of this scope with that id; raises UnknownRun for an unknown one, UsageFault for an unusable state file."""
     scope = current_scope(db)
     journal = opened_journal(scope)
     run = None if journal is None else journal.run(run_id)
     if journal is None or run is None:
         known = [] if journal is None else [row.run_id for row in journal.runs()]
         close = nearest(run_id, known)
-        raise UsageFault(
+        raise UnknownRun(
             f'"{run_id}" is no run of {scope.label}',
             f'did you mean "{close}"?' if close else "akm-run list shows the runs; --db names another state file",
         )

@@ -11,15 +11,16 @@ from msgspec import UNSET
 
 from akm_run.commands.common import opened_journal
 from akm_run.console import out, visible
-from akm_run.document import as_json
+from akm_run.explain.forecast import Forecaster, StepForecast
+from akm_run.explain.past import Past
 from akm_run.faults import UsageFault
-from akm_run.forecast import Forecaster, StepForecast
 from akm_run.opening import RunFacts
-from akm_run.past import Past
 from akm_run.preflight import isolates
 from akm_run.publishing import commit_of
 from akm_run.scope import Scope
+from akm_run.show.document import as_json
 from akm_run.widths import run_width
+from akm_schemas.bounds import RUN_UNITS
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Budget, Plan
 
@@ -85,10 +86,8 @@ def _lines(dry: DryRun) -> Iterator[str]:
     for step in dry.steps:
         yield from _step_lines(step, 1)
     units, tokens = dry.budget.max_units, dry.budget.max_tokens
-    ceilings = (
-        f"{'any number of' if units is UNSET else units} units, {'any number of' if tokens is UNSET else tokens} tokens"
-    )
-    yield f"budget: {ceilings}"
+    most = f"{RUN_UNITS.high} units (no budget.max_units is set)" if units is UNSET else f"{units} units"
+    yield f"budget: {most}, {'any number of' if tokens is UNSET else tokens} tokens"
     yield f"width: {dry.width} of this run ({_origin(dry)}), {dry.host_width} of this host (--host-concurrency)"
     yield f"would run {dry.would_run}, reuse {dry.would_reuse}; {dry.unknown_steps} steps are not known yet"
 

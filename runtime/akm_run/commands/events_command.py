@@ -6,9 +6,10 @@ import time
 
 import click
 
-from akm_run.commands.common import CONTEXT, db_option, example, open_run
+from akm_run.commands.common import CONTEXT, WholeNumber, db_option, example, open_run
+from akm_run.commands.following import Undriven
 from akm_run.console import out
-from akm_run.progress import event_line
+from akm_run.show.progress import event_line
 
 _POLL_S = 0.2
 
@@ -23,12 +24,13 @@ _POLL_S = 0.2
     ),
 )
 @click.argument("run_id")
-@click.option("--since", type=click.IntRange(min=0), default=0, help="Only events after this number.")
+@click.option("--since", type=WholeNumber(min=0), default=0, help="Only events after this number.")
 @click.option("--follow", is_flag=True, help="Go on until the run is settled.")
 @db_option
 def command(run_id: str, since: int, follow: bool, db: str | None) -> int:
     """Print events."""
     opened = open_run(db, run_id)
+    undriven = Undriven(opened.journal.path, run_id)
     while True:
         run = opened.journal.run(run_id)
         rows = opened.journal.events(run_id, since)
@@ -37,4 +39,5 @@ def command(run_id: str, since: int, follow: bool, db: str | None) -> int:
             since = rows[-1].seq
         if not follow or run is None or run.status != "active":
             return 0
+        undriven.look()
         time.sleep(_POLL_S)

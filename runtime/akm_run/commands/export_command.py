@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -10,9 +9,9 @@ import click
 
 from akm_run.commands.common import CONTEXT, db_option, example, open_run
 from akm_run.console import out, say
-from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, tree_of
+from akm_run.output_file import replaced
 
 
 @click.command(
@@ -39,21 +38,9 @@ def command(run_id: str, target: str, db: str | None) -> int:
     if target == "-":
         return _print(opened.journal, run_id)
     path = Path(target)
-    if path.exists() and path.samefile(opened.journal.path):
-        raise UsageFault(f'"{target}" is the state file itself', "name another file")
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise UsageFault(f'cannot write "{target}": {error.strerror}') from error
-    os.close(descriptor)
-    try:
-        runs = tree_of(opened.journal, run_id)
-        Archive(opened.journal).export(runs, Path(name), path)
-        Path(name).replace(path)
-    except OSError as error:
-        raise UsageFault(f'cannot write "{target}": {error.strerror}') from error
-    finally:
-        Path(name).unlink(missing_ok=True)
+    runs = tree_of(opened.journal, run_id)
+    with replaced(path, opened.journal.path) as fresh:
+        Archive(opened.journal).export(runs, fresh, path)
     say(f"wrote run {run_id} and {len(runs) - 1} children to {target}")
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -14,13 +15,15 @@ from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, holds_runs
 from akm_run.scope import remember
+from akm_run.vetting import require_trustworthy
 
 
 @click.command(
     "import",
     context_settings=CONTEXT,
     help=example(
-        "Take the runs of an exported file, or of stdin (-), into this scope; they keep their ids.",
+        "Take the runs of an exported file, or of stdin (-), into this scope; they keep their ids. A file that holds"
+        " anything that akm-run does not write is refused.",
         "akm-run import run.akmrun",
     ),
 )
@@ -38,13 +41,11 @@ def command(source: str, db: str | None) -> int:
                 shutil.copyfile(source, copy)
         except OSError as error:
             raise UsageFault(f'cannot read "{source}": {error.strerror}') from error
-        other = _opened(copy, source)
-        journal = closed_later(Journal.create_or_open(scope.state_file))
-        remember(scope.state_file)
-        try:
+        with closing(_opened(copy, source)) as other:
+            require_trustworthy(other, source)
+            journal = closed_later(Journal.create_or_open(scope.state_file))
+            remember(scope.state_file)
             imported = Archive(journal).import_from(other)
-        finally:
-            other.close()
     for run_id in imported:
         out(f"{run_id}\n")
     return 0

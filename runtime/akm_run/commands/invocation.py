@@ -7,33 +7,36 @@ from pathlib import Path
 
 import click
 
-from akm_run.commands.common import closed_later, current_scope, open_run, print_busy
+from akm_run.bindings import missing_params, with_defaults
+from akm_run.commands import COMMANDS
+from akm_run.commands.common import OpenRun, UnknownRun, closed_later, current_scope, open_run, print_busy
+from akm_run.commands.durations import seconds
+from akm_run.commands.params import described, effective_params
 from akm_run.commands.watching import Told, open_tape, watching
 from akm_run.console import out, read_stdin, say, visible
-from akm_run.document import as_json, run_document
 from akm_run.driver import Options, Watch
-from akm_run.durations import seconds
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.interrupts import Interrupts
 from akm_run.journal import Journal
 from akm_run.lease import tidy
-from akm_run.params import described, effective_params
-from akm_run.plans import LoadedPlan, decode, read_plan, require_hash
+from akm_run.plans import LoadedPlan, is_there, looks_like_file, plan_of, read_plan, require_hash
 from akm_run.policy import Limits
 from akm_run.preflight import require_credentials, require_supported
-from akm_run.progress import Sink, open_events
 from akm_run.publishing import Origin, publish
 from akm_run.rows import RunRow
 from akm_run.running import Invocation, drive
 from akm_run.scope import Scope, remember
-from akm_run.secrets_warning import secret_warnings
+from akm_run.show.document import as_json, run_document
+from akm_run.show.progress import Sink, open_events
+from akm_run.show.secrets_warning import secret_warnings
+from akm_run.show.text import run_text
 from akm_run.tape import ReplayMiss, Tape
-from akm_run.text import run_text
 from akm_run.underway import Ending
 from akm_run.widths import host_width
 from akm_schemas.bounds import RETRY_MAX
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Plan
+from akm_schemas.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def _driven(
 ) -> int:
     """Drive a run and print it."""
     journal, run = target
-    plan = decode(journal.plan_bytes(run.run_id), f"run {run.run_id}")
+    plan = plan_of(run, journal.plan_bytes(run.run_id))
     require_hash(plan, options.expect)
     require_supported(plan)
     if options.replay is None:
@@ -136,7 +139,7 @@ def _invocation(
 
 def _target(options: RunOptions, scope: Scope, interrupts: Interrupts) -> tuple[Journal, RunRow]:
     """The run to drive, published now when a plan was named."""
-    if options.target != "-" and not Path(options.target).exists():
+    if options.target != "-" and not is_there(options.target):
         return _existing(options)
     loaded, params = _new(options)
     if options.replay is None:
@@ -168,7 +171,7 @@ def _new(options: RunOptions) -> tuple[LoadedPlan, JsonObject]:
 
 def _dry(options: RunOptions, scope: Scope) -> int:
     """``--dry-run``; needs no credentials, for nobody is asked anything."""
-    if options.target != "-" and not Path(options.target).exists():
+    if options.target != "-" and not is_there(options.target):
         raise UsageFault(
             f'--dry-run needs a plan file, and "{options.target}" is none', "akm-run why RUN_ID UNIT tells about a run"
         )
@@ -182,10 +185,7 @@ def _dry(options: RunOptions, scope: Scope) -> int:
 
 
 def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
-    try:
-        opened = open_run(options.db, options.target)
-    except UsageFault as fault:
-        raise UsageFault(f'"{options.target}" is neither a plan file nor a run here: {fault}', fault.help) from fault
+    opened = _named_run(options.target, options.db)
     require_hash(opened.run, options.expect)
     if options.tokens or options.params_file is not None:
         raise UsageFault(
@@ -195,12 +195,25 @@ def _existing(options: RunOptions) -> tuple[Journal, RunRow]:
     if options.reuse is not None:
         raise UsageFault(f"run {opened.run.run_id} exists already: --reuse is for a new run", "name a plan file")
     if opened.run.status in ("failed", "blocked"):
-        decode(opened.journal.plan_bytes(opened.run.run_id), f"run {opened.run.run_id}")  # else resume would not help
+        plan_of(opened.run, opened.journal.plan_bytes(opened.run.run_id))  # else resume would not help
         raise UsageFault(
             f"run {opened.run.run_id} is {opened.run.status}: nothing was dispatched",
             f"akm-run resume {opened.run.run_id}, then akm-run {opened.run.run_id}",
         )
     return opened.journal, opened.run
+
+
+def _named_run(name: str, db: str | None) -> OpenRun:
+    """The run; raises UsageFault that says what ``name`` could have been."""
+    try:
+        return open_run(db, name)
+    except UnknownRun as fault:
+        if looks_like_file(name):
+            help = "akmc compile SOURCE -o PLAN makes a plan file; akm-run list shows the runs"
+            raise UsageFault(f'"{name}" is neither a plan file nor a run here: there is no such file', help) from fault
+        command = nearest(name, COMMANDS)
+        advice = fault.help if command is None else f'did you mean "akm-run {command}"?'
+        raise UsageFault(f'"{name}" is neither a plan file nor a run here: {fault}', advice) from fault
 
 
 def _params_file(name: str) -> bytes:
@@ -231,12 +244,14 @@ def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) 
 def plan_help(ctx: click.Context, name: str) -> int:
     """``akm-run PLAN --help``: the command's help and the params of the plan, or of an existing run's."""
     out(ctx.get_help() + "\n\n")
-    plan = read_plan(name).plan if name == "-" or Path(name).exists() else _plan_of_run(name, ctx.params["db"])
+    plan = read_plan(name).plan if name == "-" or is_there(name) else _plan_of_run(name, ctx.params["db"])
     title = visible(plan.provenance.title or plan.provenance.ref)
     lines = [f"Params of {title}:"]
     ours = flags_of(ctx.command)
+    required = {reference.name for reference in missing_params(plan, with_defaults({}, plan.params))}
     for param, schema in plan.params.items():
         default = "" if "default" not in schema else f", default {_default(schema['default'])}"
+        default = ", required" if param in required else default
         taken = f"--{param}" in ours
         name_of = f"{param} (through --params-file)" if taken else f"--{param}"
         lines.append(visible(f"  {name_of}  {described(schema)}{default}"))
@@ -252,8 +267,8 @@ def flags_of(command: click.Command) -> frozenset[str]:
 
 
 def _plan_of_run(name: str, db: str | None) -> Plan:
-    opened = open_run(db, name)
-    return decode(opened.journal.plan_bytes(name), f"run {name}")
+    opened = _named_run(name, db)
+    return plan_of(opened.run, opened.journal.plan_bytes(name))
 
 
 def _default(value: object) -> str:

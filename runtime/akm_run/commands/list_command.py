@@ -10,14 +10,14 @@ import click
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from akm_run.commands.common import CONTEXT, colors, current_scope, example, text_options
+from akm_run.commands.common import CONTEXT, colors, current_scope, example, reads_from, text_options
 from akm_run.console import Color, out, paint, visible
-from akm_run.document import as_json
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.trouble import explained
 from akm_run.rows import RunRow
 from akm_run.scope import known_state_files, printable
+from akm_run.show.document import as_json
 
 
 class RunPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -71,6 +71,7 @@ def command(active: bool, children: bool, all_scopes: bool, db: str | None, as_j
 def _rows(file: Path, *, tolerant: bool) -> Iterator[RunRow]:
     """The runs of a state file; one of another scope that cannot be read does not hide the others."""
     try:
+        reads_from(file)
         journal = Journal.open(file)
         if journal is not None:
             with closing(journal), explained(file):

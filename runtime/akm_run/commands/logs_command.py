@@ -7,13 +7,13 @@ import time
 import click
 
 from akm_run.commands.common import CONTEXT, db_option, example, open_run
+from akm_run.commands.following import Undriven
 from akm_run.console import out
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
-from akm_run.lease import is_driven
 from akm_run.run_log import LogReader, log_file
-from akm_run.suggest import nearest
 from akm_schemas.canonical import canonical_text
+from akm_schemas.spelling import nearest
 
 _POLL_S = 0.2
 
@@ -37,6 +37,7 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
     if unit is not None:
         _require(opened.journal, run_id, unit, waiting=follow)
     reader = LogReader(log_file(opened.journal.path, run_id))
+    undriven = Undriven(opened.journal.path, run_id)
     last, printed = unit, False
     while True:
         ended = not follow or not _goes_on(opened.journal, run_id, unit)  # asked first: what follows is then all
@@ -49,6 +50,7 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
                 printed = True
         if ended:
             break
+        undriven.look()
         time.sleep(_POLL_S)
     if unit is not None and not printed:
         _say_result(opened.journal, run_id, unit)
@@ -71,7 +73,7 @@ def _say_result(journal: Journal, run_id: str, unit: str) -> None:
 
 def _goes_on(journal: Journal, run_id: str, unit: str | None) -> bool:
     run = journal.run(run_id)
-    if run is None or run.status != "active" or not is_driven(journal.path, run_id):
+    if run is None or run.status != "active":
         return False
     row = None if unit is None else next((row for row in journal.units(run_id) if row.unit_id == unit), None)
     return row is None or row.status == "running"

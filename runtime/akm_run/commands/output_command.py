@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from akm_run.commands.common import CONTEXT, db_option, example, open_run
-from akm_run.console import out
-from akm_run.document import as_json
+from akm_run.console import listed, out
 from akm_run.faults import CommandFault, UsageFault
 from akm_run.recovery import exports
-from akm_run.suggest import listed, nearest
+from akm_run.show.document import as_json
 from akm_schemas.json_types import Json
+from akm_schemas.spelling import nearest
 
 
 @click.command(

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from akm_run.commands.common import color_option, colors, db_option, example, json_option
+from akm_run.commands.common import WholeNumber, color_option, colors, db_option, example, json_option
 from akm_run.console import Color
 from akm_run.faults import UsageFault
+from akm_run.scope import current_directory
 
 if TYPE_CHECKING:
     from akm_run.commands.invocation import RunOptions
 
 
-HOST_CONCURRENCY = "How many units may run at once on this machine; default: its cores less 2, at least 1, at most 16."
+HOST_CONCURRENCY = (
+    "How many units may run at once on this machine; default: its cores less 2, at least 1, at most 16. A map takes the"
+    " least of this, its own, its engine's and the run's width (workflow.maxConcurrency when compiled)."
+)
+REUSE = (
+    "Take over what that run has finished with equal inputs. All params together are an input of every unit: a changed or"
+    " added one re-runs everything."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +97,14 @@ class RunCommand(click.Command):
 @json_option
 @color_option
 @click.option("--params-file", metavar="FILE", help="Params as one JSON object; flags win. - for stdin.")
-@click.option("--max-steps", type=click.IntRange(min=1), help="Stop after so many finished steps.")
-@click.option("--max-retries", type=click.IntRange(0, 100), help="Cap every retry.max.")
+@click.option("--max-steps", type=WholeNumber(min=1), help="Stop after so many finished steps.")
+@click.option("--max-retries", type=WholeNumber(0, 100), help="Cap every retry.max.")
 @click.option("--timeout", metavar="DURATION", help="Abort running units after this long, for example 90s or 10m.")
 @click.option("--workspace", metavar="DIR", help="Directory that units start in; default: the current one.")
-@click.option("--host-concurrency", type=click.IntRange(min=1), help=HOST_CONCURRENCY)
+@click.option("--host-concurrency", type=WholeNumber(min=1), help=HOST_CONCURRENCY)
 @click.option("--executor", metavar="local", default="local", help="Where units run; this version knows local.")
 @click.option("--expect", metavar="HASH", help="Refuse a plan with another contentHash or planHash.")
-@click.option("--reuse", metavar="RUN_ID", help="Take over what that run has finished with equal inputs.")
+@click.option("--reuse", metavar="RUN_ID", help=REUSE)
 @click.option("--dry-run", is_flag=True, help="Decide everything that can be decided now, dispatch nothing.")
 @click.option("--record", metavar="FILE", help="Append every answer of an llm, agent or judge to FILE, redacted.")
 @click.option("--replay", metavar="FILE", help="Take the answers from FILE and ask nobody.")
@@ -120,9 +128,7 @@ def run_options(values: dict[str, Any], options: type[RunOptions], flags: frozen
     """click's values as one typed record."""
     if values["executor"] != "local":
         raise UsageFault(f'unknown executor "{values["executor"]}"', 'this version runs units locally: "local"')
-    workspace = Path(values["workspace"] or ".").absolute()
-    if not workspace.is_dir():
-        raise UsageFault(f'--workspace: "{workspace}" is no directory')
+    workspace = _workspace(values["workspace"])
     color: Color = values["color"]
     return options(
         target=values["target"],
@@ -144,3 +150,17 @@ def run_options(values: dict[str, Any], options: type[RunOptions], flags: frozen
         replay=values["replay"],
         dry_run=values["dry_run"],
     )
+
+
+def _workspace(named: str | None) -> Path:
+    """The directory that units start in, absolute; raises UsageFault where there is none."""
+    workspace = Path(named or "")
+    if not workspace.is_absolute():
+        workspace = current_directory() / workspace
+    try:
+        there = workspace.is_dir()
+    except OSError as error:
+        raise UsageFault(f'--workspace: "{workspace}" cannot be looked at: {error.strerror}') from error
+    if not there:
+        raise UsageFault(f'--workspace: "{workspace}" is no directory')
+    return workspace

@@ -6,9 +6,9 @@ import click
 
 from akm_run.commands.common import CONTEXT, colors, example, open_run, text_options
 from akm_run.console import Color, out, say
-from akm_run.document import Wanted, as_json, run_document
 from akm_run.plans import fault_of
-from akm_run.text import run_text
+from akm_run.show.document import Wanted, as_json, run_document
+from akm_run.show.text import run_text
 
 
 @click.command(
@@ -26,7 +26,7 @@ def command(run_id: str, units: bool, db: str | None, as_json_: bool, color: Col
     opened = open_run(db, run_id)
     document = run_document(opened.journal, opened.run, Wanted(units=units))
     out(as_json(document) if as_json_ else run_text(document, color=colors(color), notices=True))
-    fault = None if opened.run.status == "completed" else fault_of(opened.journal.plan_bytes(run_id), f"run {run_id}")
+    fault = None if opened.run.status == "completed" else fault_of(opened.run, opened.journal.plan_bytes(run_id))
     if fault is not None:
         say(f"warning: {fault}")
     return 0

@@ -12,8 +12,8 @@ from akm_run.driver import Watch
 from akm_run.events import Event
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
-from akm_run.live import can_show, shown
-from akm_run.progress import EventsFile, Progress, Sink
+from akm_run.show.live import can_show, shown
+from akm_run.show.progress import EventsFile, Progress, Sink
 from akm_run.tape import Recorder, Replayer, Tape
 from akm_run.underway import UnderWay
 

@@ -7,9 +7,9 @@ from msgspec import UNSET
 
 from akm_run.commands.common import CONTEXT, db_option, example, json_option, open_run
 from akm_run.console import out, visible
-from akm_run.document import as_json
-from akm_run.rounds import RoundPart
-from akm_run.why import PartRow, Why, explain
+from akm_run.explain.rounds import RoundPart
+from akm_run.explain.why import PartRow, Why, explain
+from akm_run.show.document import as_json
 
 _SHOWN = 16
 

@@ -77,19 +77,24 @@ class Archive:
                 other.close()
 
     def import_from(self, other: Journal) -> list[str]:
-        """Take over every run of ``other``, all or none; their ids. Raises UsageFault when that cannot be done."""
+        """Take over every run of ``other``, all or none; their ids. Raises UsageFault when that cannot be done.
+
+        A run whose parent is not among them comes as a run of its own: what it is to a run that is here already is not
+        for the file to say.
+        """
         run_ids = [row[0] for row in other.connection.execute("SELECT run_id FROM runs ORDER BY rowid")]
         for run_id in run_ids:
             if self._journal.run(run_id) is not None:
                 raise UsageFault(f'run {run_id} is in "{self._journal.path}" already: nothing was imported')
         try:
-            _copy(other, self._db, run_ids)
+            _copy(other, self._db, run_ids, detached=True)
         except sqlite3.IntegrityError as error:  # it came at this very moment, or rows refer to what is not there
             raise UsageFault(f"the runs cannot be taken over ({error}): nothing was imported") from error
         return run_ids
 
 
-def _copy(source: Journal, target: sqlite3.Connection, run_ids: Sequence[str]) -> None:
+def _copy(source: Journal, target: sqlite3.Connection, run_ids: Sequence[str], *, detached: bool = False) -> None:
+    """Copy the runs, all or none; ``detached``: those whose parent is not among them forget it."""
     with transaction(target):
         for name in _blobs_of(source, run_ids):
             for row in _read(source, "SELECT sha256, data FROM blobs WHERE sha256 = ?", name):
@@ -102,6 +107,11 @@ def _copy(source: Journal, target: sqlite3.Connection, run_ids: Sequence[str]) -
             for run_id in run_ids:
                 rows = _read(source, f"SELECT {listed} FROM {table} WHERE run_id = ?{order}", run_id)
                 target.executemany(f"INSERT INTO {table} ({listed}) VALUES ({places})", rows)
+        for run_id in run_ids if detached else ():
+            (parent,) = target.execute("SELECT parent_run FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+            if parent not in run_ids:
+                query = "UPDATE runs SET parent_run = NULL, parent_unit = NULL, parent_hash = NULL WHERE run_id = ?"
+                target.execute(query, (run_id,))
 
 
 def _blobs_of(source: Journal, run_ids: Sequence[str]) -> Iterator[str]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import msgspec
 
-from akm_run.events import Event
+from akm_run.events import Event, RunStatus
 from akm_run.faults import UsageFault
+from akm_run.journal import blobs
 from akm_run.journal.trouble import DamagedFault
 from akm_run.rows import EventRow, Notice, RunRow, StepRow, UnitRow, run_status
-from akm_run.values import decoded
+from akm_run.values import decoded, is_text
 from akm_schemas.json_types import Json, JsonObject
 
 _RUN = "run_id, status, title, ref, plan_hash, content_hash, width, exports, base_commit, parent_run, parent_unit, reuses, created_at, updated_at"
@@ -51,8 +52,12 @@ class Reader:
         self._db.close()
 
     def run(self, run_id: str) -> RunRow | None:
-        """The run, or ``None`` when it is unknown."""
+        """The run, or ``None`` when it is unknown; raises DamagedFault for one with a status that there is none of."""
+        if not is_text(run_id):
+            return None
         row = self._db.execute(f"SELECT {_RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        if row is not None and row[1] not in get_args(RunStatus):
+            raise DamagedFault(self.path, f"run {run_id} has a status that there is none of")
         return None if row is None else _run_row(row)
 
     def runs(self) -> list[RunRow]:
@@ -106,9 +111,9 @@ class Reader:
 
     def steps(self, run_id: str) -> list[StepRow]:
         """All steps in order, with their artifacts."""
-        query = f"SELECT {_STEP}, coalesce(artifact, data) FROM steps LEFT JOIN blobs ON sha256 = artifact_blob"
+        query = f"SELECT {_STEP}, artifact, blobs.rowid FROM steps LEFT JOIN blobs ON sha256 = artifact_blob"
         rows = self._db.execute(f"{query} WHERE run_id = ? ORDER BY step", (run_id,))
-        return [StepRow(*[*row[:-1], self.stored(row[-1])]) for row in rows]
+        return [StepRow(*[*row[:-2], self._large(row[-2], row[-1])]) for row in rows]
 
     def units(self, run_id: str, *, values: bool = False) -> list[UnitRow]:
         """All attempts in the order in which they started; with ``values``, those that a pending step still needs."""
@@ -154,9 +159,14 @@ class Reader:
         return row[0]
 
     def _unit_row(self, row: tuple[Any, ...]) -> UnitRow:
-        errors = cast(list[str], self.stored(row[13]) or [])
-        fields = [*row[:13], tuple(errors), *row[14:-1], self.stored(row[-1])]
+        errors = () if row[13] is None else tuple(cast(list[str], self.stored(row[13])))
+        value = None if row[-1] is None else self.stored(row[-1])
+        fields = [*row[:13], errors, *row[14:-1], value]
         return UnitRow(*fields)
+
+    def _large(self, inline: object, rowid: int | None) -> Json:
+        """A value that is inline or in a blob."""
+        return self.stored(inline if rowid is None else blobs.read(self._db, rowid))
 
     def stored(self, data: object) -> Json:
         """A stored value; raises DamagedFault for bytes that the journal never wrote."""

@@ -1,4 +1,7 @@
-"""Whether a state file holds only what this program writes: asked when something went wrong that should not have."""
+"""Whether a state file holds only what this program writes: asked when something went wrong that should not have.
+
+SQLite's own checks come first, then what it cannot know: statuses, places, times, and values that have to be JSON.
+"""
 
 from __future__ import annotations
 
@@ -7,62 +10,50 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-import msgspec
+from akm_run.journal.columns import misfits
+from akm_run.journal.schema import SCHEMA_VERSION, version
 
-# What to look for, by what to say of it; a query that finds a row has found a fault.
-_RUN: Final = "('active', 'completed', 'failed', 'blocked')"
-_STEP: Final = "('pending', 'completed', 'failed', 'blocked', 'skipped')"
+# What to look for beyond single values; a query that finds a row has found a fault, and its value says where.
 _FAULTS: Final = (
-    ("a run has a status that there is none of", f"SELECT 1 FROM runs WHERE status NOT IN {_RUN}"),
-    ("a step has a status that there is none of", f"SELECT 1 FROM steps WHERE status NOT IN {_STEP}"),
     (
-        "a unit has a status that there is none of",
-        "SELECT 1 FROM units WHERE status NOT IN ('running', 'completed', 'failed')",
+        'table "steps", row "{}", column "step": a step stands at a place that its run has not',
+        "SELECT run_id FROM steps AS s WHERE s.step NOT BETWEEN 0 AND (SELECT count(*) - 1 FROM steps WHERE run_id = s.run_id)",
     ),
     (
-        "a run has a time that is none",
-        "SELECT 1 FROM runs WHERE julianday(created_at) IS NULL OR julianday(updated_at) IS NULL",
+        'table "units", row "{}", column "step": a unit belongs to no step',
+        "SELECT run_id FROM units LEFT JOIN steps USING (run_id, step) WHERE step_id IS NULL",
     ),
     (
-        "a step stands at a place that its run has not",
-        "SELECT 1 FROM steps AS s WHERE s.step NOT BETWEEN 0 AND (SELECT count(*) - 1 FROM steps WHERE run_id = s.run_id)",
+        'table "events", row "{}", column "step": an event belongs to no step',
+        "SELECT run_id FROM events LEFT JOIN steps USING (run_id, step) WHERE step IS NOT NULL AND step_id IS NULL",
     ),
-    ("a unit belongs to no step", "SELECT 1 FROM units LEFT JOIN steps USING (run_id, step) WHERE step_id IS NULL"),
-    ("something belongs to no run", "SELECT 1 FROM steps LEFT JOIN runs USING (run_id) WHERE runs.status IS NULL"),
-)
-_VALUES: Final = (
-    ("params", "SELECT params FROM runs"),
-    ("outputs", "SELECT outputs FROM runs WHERE outputs IS NOT NULL"),
-    ("artifact", "SELECT artifact FROM steps WHERE artifact IS NOT NULL"),
-    ("result", "SELECT result FROM units WHERE result IS NOT NULL"),
-    ("list of errors", "SELECT errors FROM units WHERE errors IS NOT NULL"),
-    ("value", "SELECT data FROM blobs"),
+    (
+        'table "runs", row "{}", column "parent_run": a run is its own parent, or below itself',
+        "WITH RECURSIVE up (run, above) AS (SELECT run_id, parent_run FROM runs WHERE parent_run IS NOT NULL"
+        " UNION SELECT up.run, runs.parent_run FROM up JOIN runs ON run_id = above WHERE parent_run IS NOT NULL)"
+        " SELECT run FROM up WHERE run = above",
+    ),
 )
 
 
 def fault_in(path: Path) -> str | None:
-    """The first thing in the state file at ``path`` that no version of this program wrote; ``None`` for a sound file."""
-    if not path.is_file():
-        return None
+    """The first thing in the state file at ``path`` that no version of this program wrote; ``None`` for a sound file.
+
+    Reads all of the file and changes nothing. A file that is not there or cannot be read is at fault too.
+    """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as raw:
             raw.execute("PRAGMA trusted_schema=OFF")
-            for fault, query in _FAULTS:
-                if raw.execute(query).fetchone() is not None:
-                    return fault
-            for name, query in _VALUES:
-                if any(not _is_json(data) for (data,) in raw.execute(query)):
-                    return f"a stored {name} is no JSON"
+            (verdict,) = raw.execute("PRAGMA integrity_check(1)").fetchone()
+            if verdict != "ok":
+                return str(verdict)
+            if (orphan := raw.execute("PRAGMA foreign_key_check").fetchone()) is not None:
+                return f'table "{orphan[0]}": a row refers to one of "{orphan[2]}" that is not there'
+            if version(raw) != SCHEMA_VERSION:  # the columns of older files are told by bringing them up
+                return None
+            if (misfit := next(misfits(raw), None)) is not None:
+                return str(misfit)
+            found = ((fault, raw.execute(query).fetchone()) for fault, query in _FAULTS)
+            return next((fault.format(row[0]) for fault, row in found if row is not None), None)
     except sqlite3.Error as error:
         return str(error)
-    return None
-
-
-def _is_json(data: object) -> bool:
-    if not isinstance(data, bytes | str):
-        return False
-    try:
-        msgspec.json.decode(data)
-    except (msgspec.DecodeError, ValueError):
-        return False
-    return True

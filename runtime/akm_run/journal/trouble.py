@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +40,7 @@ _WORDS: Final = {  # primary result code -> what happened ({}: SQLite's words), 
 
 
 class DamagedFault(UsageFault):
-    """A stored value is not what was written: bytes of the file were changed behind SQLite's back."""
+    """The file holds what this program does not write: bytes or rows were changed by something else."""
 
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(f'the state file "{printable(path)}" is damaged: {what}', _RESCUE)
@@ -51,20 +51,18 @@ def state_fault(error: sqlite3.Error, path: Path, kind: str = "state file") -> U
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
         return None
     if isinstance(error, sqlite3.IntegrityError):  # rows that a sound file has are missing, or the program is wrong
-        return DamagedFault(path, str(error)) if is_damaged(path) else None
+        return damage_behind(path)
     code = getattr(error, "sqlite_errorcode", None)  # Python's own complaint about text that is no UTF-8 has none
     what, help = _WORDS.get(sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF, ("cannot be used: {}", ELSEWHERE))
     return UsageFault(f'the {kind} "{printable(path)}" {what.format(error)}', help)
 
 
-def is_damaged(path: Path) -> bool:
-    """Whether SQLite finds the file at ``path`` inconsistent; reads all of it, and changes nothing."""
-    try:
-        with closing(sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)) as found:
-            sound = found.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
-            return not sound or found.execute("PRAGMA foreign_key_check").fetchone() is not None
-    except sqlite3.Error:
-        return True
+def damage_behind(path: Path) -> DamagedFault | None:
+    """What the file at ``path`` holds that may have misled a command; ``None`` for a sound file: a bug did it."""
+    from akm_run.journal.soundness import fault_in  # never needed where all goes well
+
+    what = fault_in(path)
+    return None if what is None else DamagedFault(path, what)
 
 
 @contextmanager

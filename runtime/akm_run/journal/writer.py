@@ -11,15 +11,14 @@ from typing import cast
 from akm_run import events
 from akm_run.events import Event
 from akm_run.faults import UsageFault
+from akm_run.journal import blobs
+from akm_run.journal.place import make, size_of
 from akm_run.journal.reader import Reader, identity
 from akm_run.journal.schema import SCHEMA_VERSION, create, is_foreign, transaction, upgrade, version
 from akm_run.journal.trouble import BUSY_TIMEOUT_S, ELSEWHERE, explained
 from akm_run.rows import Publication
 from akm_run.transitions import RUN, STEP, UNIT
 from akm_run.values import encoded
-from akm_schemas.bounds import RESULT_INLINE_BYTES
-from akm_schemas.hashing import sha256_hex
-from akm_schemas.json_types import Json
 
 
 class Journal(Reader):
@@ -28,6 +27,7 @@ class Journal(Reader):
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self._counted: dict[tuple[str, int], int] = {}  # the unit counts that this connection has written
+        self._stream: list[tuple[str, str, str, int | None, str | None, str | None]] = []  # a decision's entries
 
     @classmethod
     def create_or_open(cls, path: Path) -> Journal:
@@ -35,12 +35,7 @@ class Journal(Reader):
 
         Raises ``UsageFault`` for a file that is no state file or was written by a newer version.
         """
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not path.exists():
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise UsageFault(f'cannot create the state file "{path}": {error.strerror}', ELSEWHERE) from error
+        make(path)
         with explained(path):
             connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             return cls(cls._checked(connection, path, new=True), path)
@@ -51,7 +46,7 @@ class Journal(Reader):
 
         In a folder that cannot be written to, SQLite may lack its shared-memory file; the file is then read as it stands.
         """
-        if not path.is_file() or path.stat().st_size == 0:
+        if not size_of(path):
             return None
         with explained(path):
             connection = cls._connected(path)
@@ -142,6 +137,7 @@ class Journal(Reader):
                 [(run.run_id, index, step_id, kind) for index, (step_id, kind) in enumerate(run.steps)],
             )
             self._event(run.run_id, at, "run.published", status="active")
+            self._append()
 
     def commit(self, run_id: str, batch: Sequence[Event], at: str) -> None:
         """Write one decision: all of ``batch`` or nothing."""
@@ -150,9 +146,11 @@ class Journal(Reader):
             with transaction(self._db):
                 for event in batch:
                     self._write(run_id, event, at)
+                self._append()
                 self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
         except BaseException:  # what was written is taken back
             self._counted.clear()
+            self._stream.clear()
             raise
 
     def _write(self, run_id: str, event: Event, at: str) -> None:
@@ -268,19 +266,33 @@ class Journal(Reader):
         self._counted[run_id, step] = of
 
     def _unit_finished(self, run_id: str, event: events.UnitFinished, at: str) -> None:
-        status = "completed" if event.reason is None else "failed"
-        self._move_unit(run_id, event.unit_id, "unit.finished", status)
-        result, blob = self._stored(event.value)
+        before, status = "running", "completed" if event.reason is None else "failed"
+        UNIT.move(before, "unit.finished", status)
+        result, blob = blobs.store(self._db, event.value)
         errors = encoded(list(event.errors)) if event.errors else None
-        self._db.execute(
+        written = self._db.execute(
             "UPDATE units SET status = ?, reason = ?, diagnostic = ?, errors = ?, tokens = ?, finished_at = ?, result = ?,"
-            " result_blob = ? WHERE run_id = ? AND unit_id = ?",
-            (status, event.reason, event.diagnostic, errors, event.tokens, at, result, blob, run_id, event.unit_id),
+            " result_blob = ? WHERE run_id = ? AND unit_id = ? AND status = ?",
+            (
+                status,
+                event.reason,
+                event.diagnostic,
+                errors,
+                event.tokens,
+                at,
+                result,
+                blob,
+                run_id,
+                event.unit_id,
+                before,
+            ),
         )
+        if written.rowcount != 1:  # the row says otherwise: what it says may not lead here
+            self._move_unit(run_id, event.unit_id, "unit.finished", status)
         self._event(run_id, at, "unit.finished", event.step, event.unit_id, status)
 
     def _step_settled(self, run_id: str, event: events.StepSettled, at: str) -> None:
-        artifact, blob = self._stored(event.artifact)
+        artifact, blob = blobs.store(self._db, event.artifact)
         self._move_step(run_id, event.step, "step.settled", event.status)
         self._db.execute(
             "UPDATE steps SET reason = ?, summary = ?, selected = ?, unit_count = ?, failed_units = ?,"
@@ -307,18 +319,12 @@ class Journal(Reader):
         unit: str | None = None,
         status: str | None = None,
     ) -> None:
-        self._db.execute(
-            "INSERT INTO events VALUES (?1, coalesce((SELECT max(seq) FROM events WHERE run_id = ?1), 0) + 1, ?2, ?3, ?4, ?5, ?6)",
-            (run_id, at, kind, step, unit, status),
-        )
+        self._stream.append((run_id, at, kind, step, unit, status))
 
-    def _stored(self, value: Json) -> tuple[bytes | None, str | None]:
-        """A value's columns: inline, or the name of its blob."""
-        if value is None:
-            return None, None
-        data = encoded(value)
-        if RESULT_INLINE_BYTES.holds(len(data)):
-            return data, None
-        name = sha256_hex(data)
-        self._db.execute("INSERT OR IGNORE INTO blobs VALUES (?, ?)", (name, data))
-        return None, name
+    def _append(self) -> None:
+        """Write the entries of this decision, in one call: a statement costs more from Python than SQLite takes for it."""
+        rows, self._stream = self._stream, []
+        self._db.executemany(
+            "INSERT INTO events VALUES (?1, coalesce((SELECT max(seq) FROM events WHERE run_id = ?1), 0) + 1, ?2, ?3, ?4, ?5, ?6)",
+            rows,
+        )

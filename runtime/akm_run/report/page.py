@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from html import escape
 
 from akm_run.journal import Journal
@@ -33,7 +33,7 @@ from akm_schemas.bounds import REPORT_VALUE_BYTES
 _DEEPEST_HEADING = 6
 
 
-def page(journal: Journal, run: RunRow, at: str) -> Iterator[str]:
+def page(journal: Journal, run: RunRow, at: str) -> Generator[str]:
     """The page of a run as pieces of HTML; ``at`` is now, ISO 8601. All of it is of one moment of the journal."""
     with one_moment(journal):
         fresh = journal.run(run.run_id) or run

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from akm_run.document import go_on
 from akm_run.journal import Journal
 from akm_run.journal.excerpts import Attempt, Excerpt, attempts, steps_with_heads
 from akm_run.report.inputs import Inputs
@@ -12,6 +11,7 @@ from akm_run.report.texts import Texts
 from akm_run.report.tree import Shown
 from akm_run.report.words import attempt_word, last_attempts, seconds_of, span_of
 from akm_run.rows import Notice, StepRow
+from akm_run.show.document import go_on
 from akm_schemas.bounds import REPORT_VALUE_BYTES
 from akm_schemas.plan import Step
 

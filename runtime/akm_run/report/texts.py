@@ -14,7 +14,7 @@ import msgspec
 
 from akm_run.journal.excerpts import Excerpt
 from akm_run.redaction import MARK, Redactor
-from akm_run.secrets_warning import looks_secret
+from akm_run.show.secrets_warning import is_count_of_tokens, looks_secret, token_words
 from akm_run.values import encoded
 from akm_schemas.bounds import REPORT_VALUE_BYTES
 from akm_schemas.drawing.text import visible, xml
@@ -77,16 +77,19 @@ class Texts:
 
 
 def masked(params: JsonObject) -> JsonObject:
-    """``params`` with the mark in place of every value that looks like a secret."""
+    """``params`` with the mark in place of every value, and every word of a text, that looks like a secret; counts of
+    tokens are none."""
     return {name: _masked(name, value) for name, value in params.items()}
 
 
 def secrets_of(name: str, value: Json, hidden: bool = False) -> Iterator[str]:
-    """The texts in ``value`` that look like secrets, or stand below a name that does."""
+    """The texts in ``value``, and words of texts, that look like secrets, or stand below a name that does."""
     hidden = hidden or looks_secret(name, value)
     match value:
         case str() if hidden:
             yield value
+        case str():
+            yield from token_words(value)
         case dict():
             for key, member in value.items():
                 yield from secrets_of(key, member, hidden)
@@ -104,8 +107,10 @@ def for_script(value: object) -> str:
 
 
 def _masked(name: str, value: Json) -> Json:
-    if value is not None and looks_secret(name, value):
+    if value is not None and looks_secret(name, value) and not is_count_of_tokens(name, value):
         return MARK
+    if isinstance(value, str):
+        return Redactor(token_words(value)).text(value)
     if isinstance(value, dict):
         return {key: _masked(key, member) for key, member in value.items()}
     return [_masked("", item) for item in value] if isinstance(value, list) else value

@@ -310,5 +310,5 @@ def test_nothing_can_be_written_while_a_page_is_read(told: Telling) -> None:
     next(pieces)
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         told.journal.connection.execute("UPDATE runs SET status = 'active'")
-    pieces.close()  # type: ignore[attr-defined]
+    pieces.close()
     told.journal.connection.execute("UPDATE runs SET status = status")

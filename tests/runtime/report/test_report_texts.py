@@ -110,20 +110,40 @@ def test_secrets_of_params_are_masked_and_scrubbed_everywhere() -> None:
         "deep": {"list": [{"Client-Secret": "s3cr3t-value", "plain": "shown"}]},
         "key": "ghp_0123456789abcdefABCDEF0123456789abcd",
         "max_tokens": 4000,
+        "maxTokens": "4000",
+        "tokens": True,
+        "secretTokens": 5,
+        "session_token": 123456,
         "password": None,
     }
     assert masked(params) == {  # type: ignore[arg-type]
         "api_token": "[redacted]",
         "deep": {"list": [{"Client-Secret": "[redacted]", "plain": "shown"}]},
         "key": "[redacted]",
-        "max_tokens": "[redacted]",
+        "max_tokens": 4000,
+        "maxTokens": "[redacted]",
+        "tokens": "[redacted]",
+        "secretTokens": "[redacted]",
+        "session_token": "[redacted]",
         "password": None,
     }
     found = [text for name, value in params.items() for text in secrets_of(name, value)]  # type: ignore[arg-type]
-    assert found == ["hunter2-hunter2", "s3cr3t-value", "ghp_0123456789abcdefABCDEF0123456789abcd"]
+    assert found == ["hunter2-hunter2", "s3cr3t-value", "ghp_0123456789abcdefABCDEF0123456789abcd", "4000"]
     texts = Texts(iter(found))
     assert texts.line("uses hunter2-hunter2 and s3cr3t-value") == "uses [redacted] and [redacted]"
     assert "hunter2" not in texts.value({"a": "xhunter2-hunter2x"}).text
+
+
+def test_a_token_inside_a_sentence_is_masked_and_scrubbed() -> None:
+    token = "ghp_0123456789abcdefABCDEF0123456789abcd"
+    params = {"s": f'my key "{token}", ok.', "l": [f"({token})"], "plain": "ghp_ is a prefix; sk-ip this; task-sk-1"}
+    assert masked(params) == {  # type: ignore[arg-type]
+        "s": 'my key "[redacted]", ok.',
+        "l": ["([redacted])"],
+        "plain": "ghp_ is a prefix; sk-ip this; task-sk-1",
+    }
+    found = {text for name, value in params.items() for text in secrets_of(name, value)}  # type: ignore[arg-type]
+    assert found == {token}
 
 
 def test_a_secret_that_a_cut_goes_through_is_scrubbed_too() -> None:

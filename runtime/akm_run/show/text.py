@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from akm_run.console import paint, visible
-from akm_run.document import ChildPart, RunDocument, StepPart, UnitPart
+from akm_run.policy import BUDGET_EXCEEDED
+from akm_run.show.document import ChildPart, RunDocument, StepPart, UnitPart
 from akm_schemas.canonical import canonical_text
 from akm_schemas.json_types import Json
 
@@ -33,6 +34,8 @@ def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> st
         lines += ["children:", *_children(document.children, 1, color=color)]
     if document.commands:
         lines += ["to go on:", *(f"  {command}" for command in document.commands)]
+    elif document.status == "failed" and any(step.failure_reason == BUDGET_EXCEEDED for step in document.steps):
+        lines += ["to go on, with a changed plan:", f"  akm-run NEW-PLAN --reuse {document.run_id}"]
     return "\n".join(lines) + "\n"
 
 

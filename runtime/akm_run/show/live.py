@@ -8,13 +8,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TextIO
+from typing import TextIO, cast
 
-from akm_run.board import Board
 from akm_run.clock import monotonic
-from akm_run.console import is_terminal
+from akm_run.console import is_terminal, mute
 from akm_run.events import Event
-from akm_run.progress import Progress
+from akm_run.show.board import Board
+from akm_run.show.progress import Progress
 from akm_run.underway import UnderWay
 
 _PER_SECOND = 4
@@ -23,6 +23,31 @@ _PER_SECOND = 4
 def can_show(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether ``stream`` is a terminal that can redraw lines, and the library for it is there."""
     return is_terminal(stream) and environment.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
+
+
+class _Screen:
+    """The terminal as ``rich`` writes to it; nothing is written any more once it was closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """As the stream's."""
+        try:
+            return self._stream.write(text)
+        except OSError:
+            mute(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        """As the stream's."""
+        try:
+            self._stream.flush()
+        except OSError:
+            mute(self._stream)
 
 
 class View:
@@ -54,7 +79,7 @@ def shown(progress: Progress, *, color: bool) -> Iterator[View]:
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(file=sys.stderr, no_color=not color, highlight=False)
+    console = Console(file=cast(TextIO, _Screen(sys.stderr)), no_color=not color, highlight=False)
     view = View()
     with Live(
         view,  # type: ignore[arg-type]  # rich asks for __rich__, its types for its own union

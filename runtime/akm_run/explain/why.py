@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from akm_run.artifacts import Fault, Promoted
 from akm_run.core import Core
+from akm_run.explain.rounds import RoundPart, Rounds
 from akm_run.facts import core_of
 from akm_run.faults import UsageFault
 from akm_run.gating import judge_unit
@@ -18,11 +19,10 @@ from akm_run.journal import Journal
 from akm_run.opening import Round
 from akm_run.parts import Part, first_difference, judge_parts, target_differences, unit_parts
 from akm_run.plans import decode
-from akm_run.rounds import RoundPart, Rounds
 from akm_run.rows import RunRow, UnitRow
-from akm_run.suggest import nearest
 from akm_schemas.hashing import json_hash
 from akm_schemas.plan import Plan, Step
+from akm_schemas.spelling import nearest
 
 _KEY = re.compile(r"(?P<key>(?P<step>[^:]+):(?P<name>[^~]+)(?:~l(?P<loop>[0-9]{1,4}))?)(?P<attempt>~r[0-9]+)?")
 

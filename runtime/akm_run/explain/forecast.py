@@ -6,7 +6,7 @@ with it; what depends on a result that is not known yet is said to be unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -15,25 +15,27 @@ from msgspec import UNSET, UnsetType
 
 from akm_run.artifacts import Fault, Promoted, Slot, reduced
 from akm_run.events import UnitFinished
+from akm_run.explain.past import Past
 from akm_run.frame import PlannedUnit
 from akm_run.gating import Accepted, Rejected, Ruling, judge_unit, ruling
 from akm_run.opening import Opened, Opener, Round, RunFacts
-from akm_run.past import Past
-from akm_run.policy import can_loop
+from akm_run.policy import can_loop, exceeded
 from akm_run.resolution import Producer
 from akm_run.routing import NoBranch, routers_of, select
+from akm_run.state import Spending
 from akm_run.widths import run_width
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.plan import ChildTarget, CommandTarget, ExecTarget, Plan, ReferenceInput, Step
+from akm_schemas.plan import ChildTarget, CommandTarget, ExecTarget, Plan, Step
+from akm_schemas.plan_references import step_references
 
 Verdict: TypeAlias = Literal["run", "reuse", "mixed", "decided", "skip", "fail", "unknown", "stop"]
 
 
 class UnitForecast(msgspec.Struct, frozen=True, kw_only=True):
-    """A unit, or a judge call: whether it would be dispatched or taken over, and why."""
+    """A unit, or a judge call: whether it would be dispatched or taken over, and why; ``stop``: the budget forbids it."""
 
     id: str
-    verdict: Literal["run", "reuse"]
+    verdict: Literal["run", "reuse", "stop"]
     why: str
 
 
@@ -62,7 +64,11 @@ class Judged:
 
 @dataclass(slots=True)
 class Forecaster:
-    """Walks one plan. ``known`` has what steps promote, ``None`` for what is not known yet; ``past`` may be reused."""
+    """Walks one plan. ``known`` has what steps promote, ``None`` for what is not known yet; ``past`` may be reused.
+
+    ``spent`` counts the dispatches that are known: retries, later rounds and steps that are not known yet come on top,
+    and tokens are never known.
+    """
 
     plan: Plan
     facts: RunFacts
@@ -70,6 +76,7 @@ class Forecaster:
     known: dict[str, Producer | None] = field(default_factory=dict)
     selected: dict[int, str | None] = field(default_factory=dict)
     stopped: bool = False
+    spent: Spending = field(default_factory=Spending)
 
     def steps(self) -> list[StepForecast]:
         """The forecast of every step, in order."""
@@ -89,7 +96,8 @@ class Forecaster:
                     self.selected[step.index] = None
                 return self._said(step, "skip", "no decided route selected it")
             return self._said(step, "unknown", "a route that decides about it is not decided yet")
-        if unknown := [text for text, name in _references(step) if self.known[name] is None]:
+        read = [reference for reference in step_references(step) if reference.root == "steps"]
+        if unknown := [reference.text for reference in read if self.known[reference.name] is None]:
             return self._said(step, "unknown", f"depends on {', '.join(sorted(set(unknown)))}, not known yet")
         return self._route(step, opener) if step.route is not UNSET else self._units(step, opener, Round(1, None))
 
@@ -106,9 +114,9 @@ class Forecaster:
             timeout_ms=UNSET if step.unit is UNSET else step.unit.timeout_ms,
         )
 
-    def _stop(self, step: Step, why: str) -> StepForecast:
+    def _stop(self, step: Step, why: str, opened: Opened | None = None) -> StepForecast:
         self.stopped = True
-        return self._said(step, "fail", why)
+        return self._said(step, "fail", why, opened)
 
     def _route(self, step: Step, opener: Opener) -> StepForecast:
         assert step.route is not UNSET
@@ -120,6 +128,8 @@ class Forecaster:
             return self._stop(step, chosen.why)
         judged: JsonObject = {"input": value if not isinstance(value, Fault) else None, "selected": chosen}
         judge = self._judge(step, 1, Promoted(judged))
+        if judge is not None and judge.shown.verdict == "stop":
+            return msgspec.structs.replace(self._stop(step, judge.shown.why), units=[judge.shown])
         self.selected[step.index] = chosen
         self.known[step.id] = Producer("completed", None)
         said = self._said(step, "decided", f"selects {chosen}")
@@ -131,6 +141,10 @@ class Forecaster:
             return self._stop(step, opened.summary)
         units = [self._unit(step, opened, planned) for planned in opened.frame.units]
         verdicts = {unit.verdict for unit in units}
+        if "stop" in verdicts:
+            counts = f"{sum(unit.verdict != 'stop' for unit in units)} of {len(units)} units can run or be reused"
+            told = self._stop(step, f"{exceeded(self.plan.budget, self.spent)}: {counts}", opened)
+            return msgspec.structs.replace(told, units=units)
         if "run" in verdicts:
             verdict: Verdict = "run" if verdicts == {"run"} else "mixed"
             said = msgspec.structs.replace(self._said(step, verdict, "", opened), units=units)
@@ -153,6 +167,9 @@ class Forecaster:
         if judge is None:
             return said
         said = msgspec.structs.replace(said, units=[*said.units, judge.shown])
+        if judge.shown.verdict == "stop":
+            self.stopped = True
+            return msgspec.structs.replace(said, verdict="fail", why=judge.shown.why)
         if judge.ruling is None:
             return msgspec.structs.replace(said, verdict="mixed")
         if isinstance(judge.ruling, Accepted):
@@ -170,11 +187,18 @@ class Forecaster:
 
     def _unit(self, step: Step, opened: Opened, planned: PlannedUnit) -> UnitForecast:
         if self.past is None:
-            return UnitForecast(id=planned.key, verdict="run", why="a new run reuses nothing without --reuse")
+            return self._paid(planned, "a new run reuses nothing without --reuse")
         found = self.past.reusable.units.get((planned.key, planned.input_hash))
         if found is not None:
             return UnitForecast(id=planned.key, verdict="reuse", why=f"equal to {found} of run {self.past.run.run_id}")
         why = self.past.why_not(step, opened.frame.shared, self.facts.params, planned)
+        return self._paid(planned, why)
+
+    def _paid(self, planned: PlannedUnit, why: str) -> UnitForecast:
+        """A unit that would be dispatched, if the budget allows one more."""
+        if text := exceeded(self.plan.budget, self.spent):
+            return UnitForecast(id=planned.key, verdict="stop", why=text)
+        self.spent.units += 1
         return UnitForecast(id=planned.key, verdict="run", why=why)
 
     def _value(self, planned: PlannedUnit) -> Json:
@@ -186,7 +210,7 @@ class Forecaster:
             return None
         planned = judge_unit(step, loop, promoted)
         if self.past is None or (planned.key, planned.input_hash) not in self.past.reusable.units:
-            return Judged(UnitForecast(id=planned.key, verdict="run", why="no equal judge call has completed"), None)
+            return Judged(self._paid(planned, "no equal judge call has completed"), None)
         answer = UnitFinished(step.index, planned.key, planned.key, self._value(planned))
         why = f"judged in run {self.past.run.run_id}"
         return Judged(UnitForecast(id=planned.key, verdict="reuse", why=why), ruling(answer))
@@ -214,16 +238,3 @@ def _engine(step: Step) -> tuple[str | UnsetType, str | UnsetType]:
             return ref, UNSET
         case other:
             return ("exec" if isinstance(other, ExecTarget) else other.ref), UNSET
-
-
-def _references(step: Step) -> Iterator[tuple[str, str]]:
-    """Text and step name of every reference of a step to another one."""
-    found = list(step.inputs)
-    if step.map is not UNSET:
-        found.append(step.map.over)
-    if step.route is not UNSET:
-        found.append(step.route.input)
-    if step.unit is not UNSET:
-        bindings = step.unit.target.input_bindings
-        found += [binding.from_ for binding in bindings if isinstance(binding, ReferenceInput)]
-    yield from ((reference.text, reference.name) for reference in found if reference.root == "steps")

@@ -7,21 +7,35 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from msgspec import UNSET
+
 from akm_run.bindings import missing_params, with_defaults
+from akm_run.console import listed
 from akm_run.faults import UsageFault
-from akm_run.suggest import listed, nearest
-from akm_schemas.bounds import SAFE_INTEGER, STRICT_JSON_DEPTH
+from akm_run.resolution import Found, resolve
+from akm_run.routing import routers_of
+from akm_run.values import is_text
+from akm_schemas.bounds import MAP_ITEMS, SAFE_INTEGER, STRICT_JSON_DEPTH
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Plan
+from akm_schemas.spelling import nearest
 from akm_schemas.strict_json import JsonFault, parse_json
 from akm_schemas.subset_validate import validate
 
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
-_UNTYPED: Final = ("string", "number", "boolean", "null", "object", "array")
+# Without a type: what is written as an object or array is one, any other word is text first
+_UNTYPED: Final = ("object", "array", "string", "number", "boolean", "null")
+# ... unless a keyword that speaks of one type only tells what the author has in mind
+_HINTS: Final = (
+    ("object", frozenset({"properties", "required", "additionalProperties"})),
+    ("array", frozenset({"items", "minItems", "maxItems", "uniqueItems"})),
+    ("number", frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})),
+    ("string", frozenset({"minLength", "maxLength", "pattern", "format"})),
+)
 _NOTHING: Final = object()
 
 
@@ -40,9 +54,7 @@ def collect_flags(tokens: Sequence[str], declared: Mapping[str, JsonObject]) -> 
         token = tokens[position]
         position += 1
         if not token.startswith("--") or token == "--":
-            raise UsageFault(
-                "found a word that belongs to no flag", f"params are given as --NAME VALUE; {_known(declared)}"
-            )
+            raise UsageFault("found a word that belongs to no flag", _help_for_word(tokens[: position - 1], declared))
         name, equals, word = token[2:].partition("=")
         if name not in declared:
             raise UsageFault(f'unknown flag "--{name}"', _help_for(name, declared))
@@ -58,6 +70,14 @@ def _known(declared: Mapping[str, JsonObject]) -> str:
     return f"declared params: {listed(declared)}"
 
 
+def _help_for_word(before: Sequence[str], declared: Mapping[str, JsonObject]) -> str:
+    """What to say of a word that follows ``before``: it may be meant for a flag that took none."""
+    name = before[-1][2:] if before and before[-1].startswith("--") else ""
+    if name in declared:
+        return f"write --{name}=VALUE where it begins with -"
+    return f"params are given as --NAME VALUE; {_known(declared)}"
+
+
 def _help_for(name: str, declared: Mapping[str, JsonObject]) -> str:
     close = nearest(name, declared)
     return f'did you mean "--{close}"?' if close else _known(declared)
@@ -71,19 +91,20 @@ def _is_value(token: str, schema: JsonObject) -> bool:
 
 
 def types_of(schema: JsonObject) -> tuple[str, ...]:
-    """The types to try, in the order written; without a type a word is text first."""
+    """The types to try, in the order written; without any, those first that the other keywords speak of."""
     declared = schema.get("type")
     if isinstance(declared, str):
         return (declared,)
     if isinstance(declared, list):
         return tuple(str(name) for name in declared)
-    return _UNTYPED
+    hinted = tuple(name for name, keywords in _HINTS if not keywords.isdisjoint(schema))
+    return hinted + tuple(name for name in _UNTYPED if name not in hinted)
 
 
 def read_flag(name: str, flag: Flag, schema: JsonObject) -> Json:
     """The value of a param; raises UsageFault that names the flag and what was expected."""
     types = types_of(schema)
-    if any(word is not None and not _is_text(word) for word in flag.words):
+    if any(word is not None and not is_text(word) for word in flag.words):
         raise UsageFault(f"--{name}: the value is not valid UTF-8")
     if len(flag.words) > 1:
         return _checked(name, schema, list(_repeated(name, flag, schema, types)))
@@ -94,7 +115,8 @@ def read_flag(name: str, flag: Flag, schema: JsonObject) -> Json:
                 f"--{name} needs a value ({described(schema)})", f"write --{name}=VALUE where it begins with -"
             )
         return _checked(name, schema, [True])
-    return _checked(name, schema, list(_readings(word, types, schema, lone="array" in types and len(types) == 1)))
+    lone = "array" in types and len(types) == 1
+    return _checked(name, schema, list(_readings(word, types, schema, lone=lone)), flag.words)
 
 
 def _repeated(name: str, flag: Flag, schema: JsonObject, types: tuple[str, ...]) -> Iterator[Json]:
@@ -168,18 +190,37 @@ def _json(word: str) -> object:
         return _NOTHING
 
 
-def _is_text(word: str) -> bool:
-    try:
-        word.encode()
-    except UnicodeEncodeError:  # bytes of the command line that are no UTF-8 arrive as lone surrogates
-        return False
-    return True
+def _why_unread(words: Iterable[str | None], types: Container[str]) -> str | None:
+    """What keeps a word from being the number, object or array that it looks like; shows nothing of the word."""
+    for word in words:
+        if word is None:
+            continue
+        if ("integer" in types or "number" in types) and _NUMBER.fullmatch(word):
+            whole = re.fullmatch(r"-?[0-9]+", word, re.ASCII) is not None
+            if whole and _number(word, integer=True) is _NOTHING:
+                return "the number is beyond +-2^53, where integers are not exact in JSON"
+        if ("object" in types or "array" in types) and word.lstrip()[:1] in ("{", "["):
+            try:
+                parse_json(word, max_depth=STRICT_JSON_DEPTH.high)
+            except JsonFault as fault:
+                return f"not strict JSON: {_reason(fault)}"
+    return None
 
 
-def _checked(name: str, schema: JsonObject, candidates: Sequence[Json]) -> Json:
+def _reason(fault: JsonFault, declared: Iterable[str] = ()) -> str:
+    """What is wrong with a JSON text, without names in it that are not declared: those may be secret."""
+    if fault.message.startswith("the name ") and not any(f'the name "{name}" ' in fault.message for name in declared):
+        return "a name is given twice in one object"
+    return fault.message
+
+
+def _checked(name: str, schema: JsonObject, candidates: Sequence[Json], words: Sequence[str | None] = ()) -> Json:
     for value in candidates:
         if validate(schema, value).ok:
             return value
+    unread = _why_unread(words, types_of(schema))
+    if unread is not None:
+        raise UsageFault(f"--{name}: {unread}", f"expected {described(schema)}")
     why = [f"found a value that is not {described(schema)}"] if not candidates else misses(schema, candidates[0])
     raise UsageFault(f"--{name}: " + "; ".join(why), f"expected {described(schema)}")
 
@@ -200,6 +241,9 @@ def described(schema: JsonObject) -> str:
 
     named = schema.get("type")
     words = [" or ".join(types_of(schema)) if named is not None else "any value"]
+    items = schema.get("items")
+    if named is not None and "array" in types_of(schema) and isinstance(items, dict) and items:
+        words[0] += f" of ({described(items)})"
     if "enum" in schema:
         words.append(f"one of {canonical_text(schema['enum'])}")
     for key in ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"):
@@ -213,9 +257,9 @@ def read_params_file(text: bytes, declared: Mapping[str, JsonObject]) -> JsonObj
     try:
         value = parse_json(text, max_depth=STRICT_JSON_DEPTH.high)
     except JsonFault as fault:
-        where = "" if fault.offset is None else f" at byte {fault.offset}"
         raise UsageFault(
-            f"--params-file is not strict JSON{where}", "it holds one JSON object: name -> value"
+            f"--params-file is not strict JSON{_where(fault, declared)}: {_reason(fault, declared)}",
+            "it holds one JSON object: name -> value",
         ) from fault
     if not isinstance(value, dict):
         raise UsageFault("--params-file holds no JSON object", "it holds one JSON object: name -> value")
@@ -227,6 +271,14 @@ def read_params_file(text: bytes, declared: Mapping[str, JsonObject]) -> JsonObj
                 f'--params-file: param "{name}": ' + "; ".join(errors), f"expected {described(declared[name])}"
             )
     return value
+
+
+def _where(fault: JsonFault, declared: Mapping[str, JsonObject]) -> str:
+    """The place of a fault: a byte, or the declared param that it is in."""
+    if fault.offset is not None:
+        return f" at byte {fault.offset}"
+    name = re.split(r"[.\[]", fault.path or "", maxsplit=1)[0]
+    return f' (in param "{name}")' if name in declared else ""
 
 
 def effective_params(
@@ -246,7 +298,27 @@ def effective_params(
             f'param "{reference.name}" is missing: {reference.text} needs it, and it has no default',
             _how_to_give(reference.name, declared.get(reference.name, {}), taken),
         )
+    _require_maps_that_fit(plan, given)
     return given
+
+
+def _require_maps_that_fit(plan: Plan, params: JsonObject) -> None:
+    """Refuse items that a map is sure to fail on, before earlier steps have been paid for.
+
+    A step that a route may skip is left alone.
+    """
+    routed = routers_of(plan)
+    for step in plan.steps:
+        if step.map is UNSET or step.map.over.root != "params" or step.id in routed:
+            continue
+        over = step.map.over
+        found = resolve(over, params, lambda _: None)
+        value = found.value if isinstance(found, Found) else None
+        if isinstance(value, list) and not MAP_ITEMS.holds(len(value)):
+            raise UsageFault(
+                f'{over.text} has {len(value)} items: the map of step "{step.id}" takes at most {MAP_ITEMS.high} items',
+                "give fewer items, or one run of the plan for each part of them",
+            )
 
 
 def _how_to_give(name: str, schema: JsonObject, taken: Container[str]) -> str:

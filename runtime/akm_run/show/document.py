@@ -11,7 +11,7 @@ from akm_run.console import escaped_json
 from akm_run.events import RunStatus, StepStatus
 from akm_run.journal import Journal
 from akm_run.plans import fault_of
-from akm_run.recovery import command_for, commands_down, exports
+from akm_run.recovery import command_for, commands_down, exports, spent
 from akm_run.rows import Notice, RunRow, StepRow, UnitRow
 from akm_schemas.json_types import Json, JsonObject
 
@@ -189,16 +189,19 @@ def children_of(journal: Journal, run_id: str) -> list[ChildPart]:
 
 
 def go_on(journal: Journal, run: RunRow) -> list[str]:
-    """What to type to go on with a run: it needs its failed and blocked children brought on first."""
+    """What to type to go on with a run: it needs its failed and blocked children brought on first.
+
+    Nothing for one whose budget is spent: no command brings it on."""
     below = [] if run.status in ("active", "completed") else list(commands_down(journal, run))
     own = commands_for(journal, run)
     return [*below, *own] if own else []
 
 
 def commands_for(journal: Journal, run: RunRow) -> list[str]:
-    """What to type to bring a run on; nothing for a completed one, or one whose plan cannot be decoded here."""
-    first = command_for(run)
-    if first is not None and fault_of(journal.plan_bytes(run.run_id), "the plan") is not None:
+    """What to type to bring a run on; nothing for a completed one, one whose budget is spent, or one whose plan cannot be
+    decoded here."""
+    first = None if spent(journal, run) else command_for(run)
+    if first is not None and fault_of(run, journal.plan_bytes(run.run_id)) is not None:
         return []
     return [] if first is None else sorted({first, f"akm-run {run.run_id}"}, reverse=True)
 

@@ -29,6 +29,7 @@ class OpenStep:
 class Standing:
     """One run of the tree; ``settled`` counts its steps that are behind it."""
 
+    run: UnderWay
     core: Core
     depth: int
     settled: int
@@ -45,7 +46,7 @@ class Board:
         """Fold a committed decision of ``run``."""
         standing = self._runs.get(run.run_id)
         if standing is None:
-            standing = self._runs[run.run_id] = Standing(run.core, run.depth, 0)
+            standing = self._runs[run.run_id] = Standing(run, run.core, run.depth, 0)
         for event in batch:
             self._fold(run.run_id, standing, event)
         standing.settled = sum(state.status in ("completed", "skipped") for state in run.core.steps)
@@ -64,6 +65,7 @@ class Board:
                 elif event.role == "unit":
                     step.done += 1
             case UnitFinished() if standing.step is not None:
+                self._drop_child(standing.run, event.unit_id)
                 standing.step.running.discard(event.unit_id)
                 if not standing.step.judging:
                     standing.step.done += event.reason is None
@@ -71,6 +73,13 @@ class Board:
             case StepSettled() | StepLooped():
                 standing.step = None
             case RunSettled() if standing.depth > 0:
+                del self._runs[run_id]
+
+    def _drop_child(self, run: UnderWay, unit_id: str) -> None:
+        """Forget the run that a unit has composed: it may have stopped without being settled."""
+        for run_id, other in list(self._runs.items()):
+            composing = other.run.composing
+            if other.run.composer is run and composing is not None and composing.unit_id == unit_id:
                 del self._runs[run_id]
 
     def lines(self, elapsed_s: float) -> Iterator[str]:

@@ -1,0 +1,34 @@
+"""What those are told who follow a run that nobody drives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from akm_run.clock import monotonic
+from akm_run.console import say
+from akm_run.lease import is_driven
+
+_PATIENCE_S = 1.0  # a driver that has just published the run takes its lease in a moment
+
+
+@dataclass(slots=True)
+class Undriven:
+    """Says once that ``run_id`` of ``state_file`` stands still, and what to type; the follower goes on waiting."""
+
+    state_file: Path
+    run_id: str
+    since: float | None = None
+    said: bool = False
+
+    def look(self) -> None:
+        """Look whether somebody drives the run; called at every turn of a follower, while the run is active."""
+        if self.said:
+            return
+        if is_driven(self.state_file, self.run_id):
+            self.since = None
+            return
+        self.since = monotonic() if self.since is None else self.since
+        if monotonic() - self.since >= _PATIENCE_S:
+            self.said = True
+            say(f"nobody drives run {self.run_id}: waiting; akm-run {self.run_id} goes on with it, Ctrl-C ends waiting")
