@@ -14,8 +14,6 @@ import random
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -23,6 +21,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from fork_server import Process, server
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -63,6 +62,7 @@ class Runs(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="akm-machine-"))
         self.run_id = ""
         self.kills = 0
+        self.days = 0.0
 
     @initialize()
     def publish(self) -> None:
@@ -70,9 +70,8 @@ class Runs(RuleBasedStateMachine):
         (self.folder / ".akm").mkdir()
         (self.folder / "workflows").mkdir()
         self.write(SOURCE)
-        assert self.akm("akmc", "compile", "workflows/w.md", "-o", "plan.json").returncode == 0
-        ended = self.akm("akm_run", "plan.json", "--json", "--timeout", "1ms")
-        self.run_id = json.loads(ended.stdout)["runId"]
+        assert self.akm("akmc", "compile", "workflows/w.md", "-o", "plan.json")[0] == 0
+        self.run_id = json.loads(self.akm("akm_run", "plan.json", "--json", "--timeout", "1ms")[1])["runId"]
 
     @rule(word=st.sampled_from(["resume", "abandon", "status", "events", "list", "output"]))
     def command(self, word: str) -> None:
@@ -105,9 +104,15 @@ class Runs(RuleBasedStateMachine):
         while process.poll() is None and self.size() == size and time.monotonic() < end and chance.random() < 0.999:
             time.sleep(0.002)
         time.sleep(chance.random() * 0.05)
-        process.send_signal(signal.SIGKILL)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
         process.wait()
         self.kills += 1
+
+    @rule(days=st.sampled_from([-400.0, 0.0, 400.0]))
+    def clock_leaps(self, days: float) -> None:
+        """From now on the wall clock of every process leaps so far at every look at it."""
+        self.days = days
 
     @rule(jump=st.sampled_from(["-400 days", "400 days"]))
     def clock_jump(self, jump: str) -> None:
@@ -121,7 +126,7 @@ class Runs(RuleBasedStateMachine):
     def two_drivers(self) -> None:
         """Of two drivers at a time one drives; the other says so, or finds nothing left to do."""
         both = [self.started(self.run_id), self.started(self.run_id)]
-        codes = [process.wait(60) for process in both]
+        codes = [process.wait() for process in both]
         assert set(codes) <= DOCUMENTED, codes
 
     @invariant()
@@ -154,9 +159,9 @@ class Runs(RuleBasedStateMachine):
         for step in STEPS:
             (self.folder / f"broken-{step}").unlink(missing_ok=True)
         self.akm("akm_run", "resume", self.run_id)
-        ended = self.akm("akm_run", self.run_id, "--json")
-        document: dict[str, Any] = json.loads(ended.stdout)
-        assert ended.returncode == 0, ended.stderr
+        status, out, err = self.akm("akm_run", self.run_id, "--json")
+        document: dict[str, Any] = json.loads(out)
+        assert status == 0, err
         assert (document["status"], document["outputs"]) == ("completed", OUTPUTS)
 
     def write(self, text: str) -> None:
@@ -173,18 +178,13 @@ class Runs(RuleBasedStateMachine):
         home = str(self.folder / "home")
         return {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "NO_COLOR": "1"}
 
-    def started(self, *words: str) -> subprocess.Popen[bytes]:
-        """A driver that nobody waits for yet."""
-        null = subprocess.DEVNULL
-        argv = [sys.executable, "-m", "akm_run", *words]
-        return subprocess.Popen(argv, cwd=self.folder, env=self.environment(), stdout=null, stderr=null)
+    def started(self, *words: str, program: str = "akm_run") -> Process:
+        """A command that nobody waits for yet."""
+        return server().start(program, *words, cwd=self.folder, env=self.environment(), days=self.days)
 
-    def akm(self, module: str, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
-        argv = [sys.executable, "-m", module, *words]
-        done = subprocess.run(
-            argv, cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode in DOCUMENTED, (words, done.returncode, done.stderr)
-        assert "Traceback" not in done.stdout + done.stderr
-        return done
+    def akm(self, program: str, *words: str) -> tuple[int, str, str]:
+        """Run a command to its end: exit status, standard output and standard error."""
+        ended = self.started(*words, program=program).ended()
+        assert ended[0] in DOCUMENTED, (words, ended)
+        assert "Traceback" not in ended[1] + ended[2]
+        return ended

@@ -54,12 +54,17 @@ REMOVALS: Final = (
     _terminal("the interpreter's net, text", _CONSOLE, "data = harmless(data).encode(", "data = data.encode("),
     _terminal("the interpreter's net, stderr", _CONSOLE, "harmless(text).encode(", "text.encode("),
     _terminal("faults are escaped", f"{_RUN}/cli.py", "{visible(message)}", "{message}"),
-    _terminal("JSON is escaped", f"{_RUN}/document.py", "escaped_json(msgspec.json.format(", "(msgspec.json.format("),
+    _terminal(
+        "JSON is escaped", f"{_RUN}/show/document.py", "escaped_json(msgspec.json.format(", "(msgspec.json.format("
+    ),
     _terminal("GitHub commands are escaped", "akmc/akmc/render/github.py", "map(visible, ", "map(str, "),
     _terminal("characters of the first block", "akmc/akmc/render/terminal.py", r"\x00-\x08\x0b-\x1f", r"\x00-\x08"),
     _paths("links out of a bundle", "passes/akmc_passes/bundle.py", " and not bundle.contains(file):", " and False:"),
     _paths(
-        "sources that are links", "akmc/akmc/session/session.py", "return named_inside and not ", "return False and "
+        "sources that are links",
+        "akmc/akmc/session/links.py",
+        "return not target.bundle",
+        "return False and not target.bundle",
     ),
     _paths("cwd before the spawn", f"{_RUN}/dispatch/local.py", "    if contained and place", "    if False and place"),
     _paths(
@@ -85,7 +90,7 @@ REMOVALS: Final = (
     Removal(
         "the allowlist",
         f"{_RUN}/environment.py",
-        "variables = _taken(outer, (*ALLOWLIST, *pass_env))",
+        "variables = outer.part((*ALLOWLIST, *pass_env))",
         "variables = dict(outer)",
         "tests/runtime/test_dispatch_exec.py",
     ),
@@ -98,11 +103,11 @@ REMOVALS: Final = (
     ),
     _private("recordings and events", f"{_RUN}/private_file.py", "0o600", "0o666"),
     _private("the index of scopes", f"{_RUN}/scope.py", "0o600", "0o666"),
-    _private("the state file", f"{_RUN}/journal/writer.py", "0o600", "0o666"),
+    _private("the state file", f"{_RUN}/journal/place.py", "0o600", "0o666"),
     _private("logs", f"{_RUN}/run_log.py", "0o600", "0o666"),
     _private("leases", f"{_RUN}/lease.py", "0o600", "0o666"),
     _private(
-        "scripts", f"{_RUN}/dispatch/script_unit.py", "os.fchmod(descriptor, 0o700)", "os.fchmod(descriptor, 0o755)"
+        "scripts", f"{_RUN}/dispatch/script_file.py", "os.fchmod(descriptor, 0o700)", "os.fchmod(descriptor, 0o755)"
     ),
     Removal(
         "contentHash and planHash",

@@ -24,7 +24,8 @@ _CONFIG: Final = (
 
 @dataclass(frozen=True)
 class Target:
-    """``examples`` is how many the short profile tries; ``seeds`` names the folder of seeds for targets of bytes.
+    """``examples`` is how many the short profile tries, ``least`` how many the long one does whatever the time; ``seeds``
+    names the folder of seeds for targets of bytes.
 
     Without ``inputs`` the target is the state machine of ``machine``, and ``check`` is not called.
     """
@@ -33,6 +34,7 @@ class Target:
     inputs: st.SearchStrategy[Any] | None
     examples: int
     seeds: str | None = None
+    least: int = 0
 
 
 def commands_take_any_source(data: bytes) -> None:
@@ -196,6 +198,6 @@ TARGETS: Final[dict[str, Target]] = {
     "model": Target(runs_as_the_model_says, programs(), 15),
     "compositions": Target(compositions_freeze_whole, bundles.compositions(), 8),
     "fix": Target(fix_is_stable, bundles.mutated() | ANY_BYTES, 20, "sources"),
-    "state-machine": Target(print, None, 2),
+    "state-machine": Target(print, None, 2, least=100),
     "references": Target(texts_print_as_they_read, REFERENCES, 150),
 }

@@ -14,7 +14,40 @@ BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30))]
 )
 SMALL_BOMB = "\n".join(BOMB.split("\n")[:5])
+IDS = [f"step_{number:03}_abc" for number in range(256)]
+MANY = {  # as many findings as one source can hold, of every kind that a line or a node is enough for
+    "headings without a step": "---\nsteps: [{id: a}]\n---\n" + "## b\n" * 200_000,
+    "headings without text": "---\nsteps: [{id: a}]\n---\n" + "##\n" * 340_000,
+    "headings without a blank": "---\nsteps: [{id: a}]\n---\n## a\nx\n\n" + "##a\n\n" * 200_000,
+    "underlined headings": "---\nsteps: [{id: a}]\n---\n## a\nx\n\n" + "a\n-\n\n" * 200_000,
+    "gates": "---\nsteps: [{id: a}]\n---\n## a\nx\n" + "### gate\n" * 110_000,
+    "headings that are nearly ids": "---\nsteps: ["
+    + ", ".join(f"{{id: {name}}}" for name in IDS)
+    + "]\n---\n"
+    + "".join(f"## step_{number:04}_abd\nx\n" for number in range(9_900)),
+    "unknown keys": "---\nsteps: [{id: a}]\n" + "".join(f"k{number:05}: 1\n" for number in range(9_990)) + BODY[1:],
+    "misspelt keys": "---\n" + "".join(f"steps{chr(0x4E00 + number)}: 1\n" for number in range(9_900)) + BODY[1:],
+    "misspelt words of schemas": "---\nsteps: [{id: a}]\nparams:\n"
+    + "".join(
+        f"  p{number}:\n    properties:\n" + "".join(f"      q{k}: {{descriptiom: 1, itens: 2}}\n" for k in range(45))
+        for number in range(70)
+    )
+    + BODY[1:],
+    "unknown steps": "---\nsteps:\n"
+    + "".join(
+        f"  - id: {name}\n    inputs: [{', '.join(f'steps.step_{k:03}_abd.output' for k in range(60))}]\n"
+        for name in IDS
+    )
+    + "---\n"
+    + "".join(f"## {name}\nx\n" for name in IDS),
+    "comments that allow": "---\nsteps: [{id: a}]\n" + "# akm: allow[x]\n" * 60_000 + BODY[1:],
+    "names that are allowed": "---\nsteps: [{id: a}]\n---\n## a\nx\n<!-- akm: allow["
+    + "near,gate," * 100_000
+    + "] -->\n",
+    "empty items": "---\nsteps: [{id: a}]\n---\n## a\nx\n\n" + "- \n" * 345_000,
+}
 SOURCES = {
+    **MANY,
     "small alias bomb": f"---\n{SMALL_BOMB}\nsteps: [{{id: a}}]{BODY}",
     "alias bomb": f"---\n{BOMB}\nsteps: [{{id: a}}]{BODY}",
     "alias to itself": f"---\nparams: &a {{x: *a}}\nsteps: [{{id: a}}]{BODY}",
@@ -51,6 +84,13 @@ RULES = {  # what stops them, in Markdown
     ),
     **dict.fromkeys(("deep block lists", "deep block mappings", "too large", "line of brackets"), "bound-exceeded"),
     **dict.fromkeys(("huge integer", "huge hexadecimal", "huge float", "lone surrogate"), "non-json-value"),
+    **dict.fromkeys(("headings without a step", "headings without text", "headings without a blank"), "bound-exceeded"),
+    **dict.fromkeys(("underlined headings", "gates", "many headings"), "bound-exceeded"),
+    **dict.fromkeys(("comments that allow", "names that are allowed"), "bound-exceeded"),
+    "headings that are nearly ids": "unexpected-heading",
+    **dict.fromkeys(("unknown keys", "misspelt keys"), "unknown-key"),
+    "misspelt words of schemas": "schema-unknown-keyword",
+    "unknown steps": "unknown-step-reference",
     "object tags": "yaml-custom-tag",
     "huge timeout": "bound-exceeded",
     "huge index": "invalid-reference",
@@ -74,7 +114,7 @@ def test_a_source_that_asks_for_too_much_is_refused_at_its_place(path: str, name
     with folder_with({path: encoded(text)}):
         ended = survives("akmc", "check", "--format", "json", path)
         found = json.loads(ended.out)["diagnostics"]
-        assert found, "nothing was said about it"
+        assert found or name == "empty items", "nothing was said about it"
         if path.endswith(".md") and name in RULES:
             assert RULES[name] in {finding["rule"] for finding in found}
         assert all(finding["line"] >= 1 and finding["column"] >= 1 for finding in found)
@@ -83,6 +123,14 @@ def test_a_source_that_asks_for_too_much_is_refused_at_its_place(path: str, name
         survives("akmc", "compile", path)
         survives("akmc", "migrate", path)
         survives("akmc", "check", "--fix", path)
+
+
+@pytest.mark.parametrize("format", ["text", "concise", "json", "jsonl", "sarif", "github", "junit"])
+def test_as_many_findings_as_a_source_can_hold_are_written_in_time(format: str) -> None:
+    name = "unknown steps"  # the most findings that any of these sources gives, each with its list of alternatives
+    with folder_with({"workflows/x.md": MANY[name].encode()}):
+        ended = survives("akmc", "check", "--format", format, "workflows/x.md")
+        assert ended.status == 1 and b"unknown-step-reference" in ended.out
 
 
 PLANS = {
