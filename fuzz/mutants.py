@@ -3,8 +3,11 @@
 
 mutants.py FOLDER [MODULE...]      # 0 when every mutant made a test fail, 1 otherwise; FOLDER holds the copy and the work
 
-Needs ``pip install cosmic-ray coverage``. What is done is kept in ``FOLDER/work.sqlite`` (cosmic-ray's own database): a
-run that was stopped goes on there, and ``cr-report`` reads it. Starting pytest for each mutant takes longer than its
+A mutant writes and removes whatever it likes: as root, one of them replaces ``/dev/null`` by a file. Run this as an account
+without rights, or in a container that holds nothing else and has ``AKMC_MUTANTS_CONTAINED=1``.
+
+Needs ``pip install cosmic-ray coverage``. What is done is kept in ``FOLDER``, in a database of cosmic-ray's for
+each module: a run that was stopped goes on there, and ``cr-report`` reads it. Starting pytest for each mutant takes longer than its
 tests do, so this process imports all libraries once, none of the product's modules, and forks for each mutant. A fork
 runs the tests that pass over the mutant's line, the rest of the module's tests only when those pass.
 """
@@ -243,6 +246,9 @@ def _module(copy: Path, module: str) -> int:
 
 def main() -> int:
     """Copy, mutate, test, tell."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and os.environ.get("AKMC_MUTANTS_CONTAINED") != "1":
+        print("mutants.py: a mutant of root can replace any file; see the help in this program", file=sys.stderr)
+        return 2
     folder, chosen = Path(sys.argv[1]).resolve(), sys.argv[2:] or list(MODULES)
     copy = folder / "tree"
     if not copy.exists():

@@ -135,3 +135,11 @@ def test_iter_assets(tmp_path: Path) -> None:
         "workflows/deep/c.md"
     ]
     assert similar_names(Bundle(tmp_path), "commands") == ["commands/c"]
+
+
+def test_what_is_outside_has_no_path_in_the_bundle(tmp_path: Path) -> None:
+    bundle = Bundle(tmp_path / "bundle")
+    assert bundle.relative(tmp_path / "bundle") == "."
+    assert bundle.relative(tmp_path / "bundle" / "workflows" / ".." / "tasks" / "x.yml") == "tasks/x.yml"
+    for outside in (tmp_path, tmp_path / "bundle2" / "x", tmp_path / "a", tmp_path / "bundle" / ".." / "x"):
+        assert bundle.relative(outside) is None, outside

@@ -30,7 +30,7 @@ _POLL_S = 0.2
 def command(run_id: str, since: int, follow: bool, db: str | None) -> int:
     """Print events."""
     opened = open_run(db, run_id)
-    undriven = Undriven(opened.journal.path, run_id)
+    undriven = Undriven(opened.journal.path, run_id, "waiting, Ctrl-C ends that")
     while True:
         run = opened.journal.run(run_id)
         rows = opened.journal.events(run_id, since)

@@ -29,7 +29,7 @@ _POLL_S = 0.2
 )
 @click.argument("run_id")
 @click.argument("unit", required=False)
-@click.option("--follow", is_flag=True, help="Go on until the unit, or the run, has ended.")
+@click.option("--follow", is_flag=True, help="Go on until the unit, or the run, has ended, or nobody drives it.")
 @db_option
 def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
     """Print logs."""
@@ -37,7 +37,7 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
     if unit is not None:
         _require(opened.journal, run_id, unit, waiting=follow)
     reader = LogReader(log_file(opened.journal.path, run_id))
-    undriven = Undriven(opened.journal.path, run_id)
+    undriven = Undriven(opened.journal.path, run_id, "no unit prints anything")
     last, printed = unit, False
     while True:
         ended = not follow or not _goes_on(opened.journal, run_id, unit)  # asked first: what follows is then all
@@ -50,7 +50,8 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
                 printed = True
         if ended:
             break
-        undriven.look()
+        if undriven.look():
+            break
         time.sleep(_POLL_S)
     if unit is not None and not printed:
         _say_result(opened.journal, run_id, unit)
