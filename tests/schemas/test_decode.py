@@ -162,7 +162,7 @@ def test_a_mismatch_shows_where_long_hashes_differ(kit: Any) -> None:
         (("steps", 0, "output"), None, "steps[0].output", "expected an object, found null"),
         (("steps", 0, "output"), {}, "steps[0].output", "leaving it out"),
         (("steps", 0, "index"), True, "steps[0].index", "expected an integer, found a boolean"),
-        (("provenance", "schedule"), [], "provenance.schedule", "expected 1 to 64 schedules"),
+        (("provenance", "schedule"), [], "provenance.schedule", "expected 1 to 64 entries"),
     ],
 )
 def test_shape(kit: Any, path: tuple[Any, ...], value: Any, where: str, reason: str) -> None:
