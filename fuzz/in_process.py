@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-SECONDS: Final = 2.0
+# Processor seconds that a command may take of a machine to itself. A machine that is shared counts some of its neighbours'
+# work too, and a test tells hangs, not speed: it allows five times as much (AKMC_FUZZ_SECONDS says otherwise).
+SECONDS: Final = float(os.environ.get("AKMC_FUZZ_SECONDS", "10.0"))
 """CPU time that no command may take, whatever it is given (bounded inputs: spec 1, section 2.5)."""
 DOCUMENTED: Final = frozenset({0, 1, 2, 75, 78, 130})
 """Exit statuses of both programs; 70 is an internal error."""
