@@ -115,6 +115,7 @@ GRANDCHILD = (*CHILD, "steps", 0, "unit", "target", "frozenPlan")
         (("planHash",), None, "planHash", "nothing"),
         (("extra",), 1, "contentHash", "contentHash"),
         (("steps", 4, "unit", "target", "planHash"), "0" * 64, "steps[4].unit.target", "planHash"),
+        (("steps", 4, "unit", "target", "planHash"), "f" * 64, "steps[4].unit.target", "its planHash"),
         ((*CHILD, "params", "size", "default"), 4, "steps[4].unit.target.frozenPlan", "contentHash"),
         ((*CHILD, "provenance", "title"), "B", "steps[4].unit.target.frozenPlan", "planHash"),
         (
