@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.runtime.conftest import PlanMaker
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-WAITS = 'echo $$ >> "$UP/pids"; pwd >> "$UP/places"; {}; test -e "$UP/go" || sleep 60'
+WAITS = 'echo $$ >> "$UP/pids"; {}; pwd >> "$UP/places"; test -e "$UP/go" || sleep 60'
 
 
 def git(folder: Path, *words: str) -> str:
