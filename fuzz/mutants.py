@@ -56,7 +56,7 @@ MODULES: Final = {
     "passes/akmc_passes/directories.py": Part("passes/test_directories_pass.py security/test_paths.py"),
     "akmc/akmc/files.py": Part("akmc/test_files.py security/test_paths.py"),
     "akmc/akmc/console.py": Part(
-        "security/test_terminal.py akmc/test_cli_habits.py", "is_terminal out out_bytes err _write"
+        "akmc/test_console.py security/test_terminal.py", "is_terminal out out_bytes err _write"
     ),
     f"{_RUN}/console.py": Part(
         "security/test_terminal.py runtime/test_streams.py", "visible harmless escaped_json out say is_terminal write"
@@ -72,7 +72,7 @@ MODULES: Final = {
         "runtime/test_envfile.py", "read_env_file secrets_in config_folder secret_variable _secret"
     ),
     f"{_RUN}/environment.py": Part(
-        "runtime/test_dispatch_exec.py security/test_paths.py runtime/test_envfile.py",
+        "runtime/test_dispatch_exec.py security/test_paths.py runtime/test_judge.py",
         "environment_of concealed_values _outer _bindings _env_file _lies_in",
     ),
     f"{_RUN}/dispatch/script_file.py": Part(

@@ -79,6 +79,24 @@ def test_names_that_git_would_not_check_out_are_not_laid_out(name: str, monkeypa
         assert list(folder.rglob("evil.md")) == []
 
 
+@pytest.mark.parametrize("link", ["scripts", "workflows"])
+def test_nothing_is_written_through_a_link_of_a_revision(link: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name may stand twice in a forged tree: as a link to elsewhere, and as a folder whose files would land there."""
+    with folder_with({"repo/.keep": b"", "elsewhere/.keep": b""}) as folder:
+        monkeypatch.setattr(tempfile, "tempdir", str(folder / ".home"))
+        os.chdir("repo")
+        git("init", "-q")
+        inner = git("mktree", stdin=f"100644 blob {blob(PLAIN)}\tx.md\n".encode()).strip()
+        raw = f"120000 {link}\0".encode() + bytes.fromhex(blob(str(folder / "elsewhere")))
+        raw += b"".join(f"40000 {name}\0".encode() + bytes.fromhex(inner) for name in ("scripts", "workflows"))
+        top = git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=raw).strip()
+        git("update-ref", "HEAD", git("commit-tree", top, "-m", "x").strip())
+        ended = survives("akmc", "diff", "HEAD:workflows/x.md", "HEAD:workflows/x.md")
+        # git itself finds the link, where both have the name of the folder that was asked for
+        assert ended.status == 2 and (b"cannot lay out" if link == "scripts" else b"has no file") in ended.err
+        assert [path.name for path in (folder / "elsewhere").iterdir()] == [".keep"]
+
+
 @pytest.mark.parametrize(
     "label", ["--help:x", "--upload-pack=touch owned:x", "-x:y", "HEAD:../x", ":x", "HEAD:", "x\n:y", "@{1}:x"]
 )

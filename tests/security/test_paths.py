@@ -117,9 +117,11 @@ def test_an_env_file_that_became_a_link_after_the_freeze_is_not_read() -> None:
         assert (ended.status, step_part["failureReason"]) == (1, "spawn_failed")
         assert "leads out of its bundle" in step_part["summary"] and b"found-it" not in ended.out
         Path("env/ci.env").unlink()
-        Path("env/real.env").write_text("KEY=value\n")
-        Path("env/ci.env").symlink_to("real.env")
-        assert survives("akm-run", "x.json").status == 0
+        for inside in ("env/real.env", "real.env"):  # anywhere in the bundle, beside its folders too
+            Path(inside).write_text("KEY=value\n")
+            Path("env/ci.env").symlink_to(Path(inside).absolute())
+            assert survives("akm-run", "x.json").status == 0
+            Path("env/ci.env").unlink()
 
 
 def test_a_source_that_changes_between_reading_and_publishing_fails_the_freeze(monkeypatch: pytest.MonkeyPatch) -> None:
