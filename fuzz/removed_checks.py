@@ -126,8 +126,8 @@ REMOVALS: Final = (
     Removal(
         "depth of plans",
         "schemas/akm_schemas/decode.py",
-        "max_depth=_DEPTH",
-        "max_depth=10**9",
+        "_DEPTH: Final = 192",
+        "_DEPTH: Final = 10**9",
         f"{_SECURITY}bounds_of_input.py",
     ),
     Removal(

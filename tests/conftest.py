@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,11 @@ from hypothesis import settings
 settings.register_profile("long", max_examples=2000, deadline=None)
 settings.register_profile("default", max_examples=50, deadline=None)
 settings.load_profile(os.environ.get("AKMC_HYPOTHESIS", "default"))
+
+# A shell ignores these for what it starts in the background, and so would every program that a test interrupts.
+for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP) if os.name == "posix" else ():
+    if signal.getsignal(_signal) == signal.SIG_IGN:
+        signal.signal(_signal, signal.default_int_handler if _signal == signal.SIGINT else signal.SIG_DFL)
 
 # The strategies of the fuzz targets serve the property tests too.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))

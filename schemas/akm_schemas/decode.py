@@ -21,9 +21,18 @@ from akm_schemas.plan_checks import check_plan
 from akm_schemas.plan_error import PlanError, PlanErrorKind, PlanPath, plan_error
 from akm_schemas.plan_integrity import check_integrity, check_version
 from akm_schemas.plan_sizes import check_sizes
-from akm_schemas.strict_json import JsonFault, survey_json
+from akm_schemas.strict_json import JsonFault, numbers_are_plain, survey_json
 
-__all__ = ["PlanError", "PlanErrorKind", "decode_plan", "encode_plan", "plan_json", "pretty_plan"]
+__all__ = [
+    "PlanError",
+    "PlanErrorKind",
+    "decode_intact",
+    "decode_plan",
+    "encode_plan",
+    "is_intact",
+    "plan_json",
+    "pretty_plan",
+]
 
 # A compact plan has at most its own bytes, those of its children and a few for each place that holds a child. What
 # another writer adds does not count: blanks (an indented deep list of small numbers is mostly that) and escapes.
@@ -44,17 +53,32 @@ def decode_plan(data: bytes) -> Plan:
     is accepted when its values are those of the canonical text.
     """
     _check_file_size(data)
+    return _checked(data, _as_written(data) or _read(data))
+
+
+def is_intact(data: bytes) -> bool:
+    """Whether ``decode_plan`` accepts ``data``, and they are, byte for byte, what is written for the plan in them."""
     try:
-        read = survey_json(data, max_depth=_DEPTH, canonical_numbers=True)
-    except JsonFault as fault:
-        raise PlanError("malformed", fault.path or "", _json_message(fault)) from None
-    plan_object = check_version(read.value)
-    write = plain_bytes if read.plain else writer_of(plan_object)
-    check_integrity(plan_object, write)
-    plan = _converted(plan_object)
-    _check_form(plan, plan_object)
-    size = _check_text(data, plan_object, write)
-    check_sizes(plan_object, size, write)
+        _check_file_size(data)
+        read = _as_written(data)
+        return read is not None and bool(_checked(data, read))
+    except PlanError:
+        return False
+
+
+def decode_intact(data: bytes) -> Plan:
+    """The plan in bytes that ``is_intact``, in whatever process, has found to be so; nothing is checked again."""
+    return msgspec.json.decode(data, type=Plan)
+
+
+def _checked(data: bytes, read: _Read) -> Plan:
+    check_integrity(read.value, read.write)
+    plan = read.plan
+    if plan is None:
+        plan = _converted(read.value)
+        _check_form(plan, read.value)
+    size = read.size or _check_text(data, read.value, read.write)
+    check_sizes(read.value, size, read.write)
     check_plan(plan)
     return plan
 
@@ -89,6 +113,42 @@ def _check_file_size(data: bytes) -> None:
             raise PlanError("malformed", "", "a plan is a JSON object, found an array")
         if first == b"{" and b'"irVersion"' not in data and b"\\u" not in data:  # a name may be written in escapes
             raise PlanError("malformed", "", "there is no irVersion number, so this is no frozen plan")
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """The JSON of a file, how its parts are written, and the plan and the size of its text where both are known."""
+
+    value: JsonObject
+    write: Writer
+    plan: Plan | None = None
+    size: int = 0
+
+
+def _as_written(data: bytes) -> _Read | None:
+    """A file that is, byte for byte, what is written for the plan in it: most are, and C code alone reads them.
+
+    Nothing can be given twice, spelled out, left out or spaced otherwise then; of numbers and depth a look is left.
+    """
+    try:
+        plan = msgspec.json.decode(data, type=Plan)
+        if msgspec.json.encode(plan, order="sorted") + b"\n" != data:
+            return None
+        value = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    if not numbers_are_plain(value, max_depth=_DEPTH):
+        return None
+    write = plain_bytes if data.isascii() else writer_of(value)  # with names beyond ASCII, the order may be another
+    return _Read(check_version(value), write, plan, len(data) - 1) if write is plain_bytes else None
+
+
+def _read(data: bytes) -> _Read:
+    try:
+        read = survey_json(data, max_depth=_DEPTH, canonical_numbers=True)
+    except JsonFault as fault:
+        raise PlanError("malformed", fault.path or "", _json_message(fault)) from None
+    plan_object = check_version(read.value)
+    return _Read(plan_object, plain_bytes if read.plain else writer_of(plan_object))
 
 
 def _json_message(fault: JsonFault) -> str:

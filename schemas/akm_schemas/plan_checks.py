@@ -201,13 +201,16 @@ def _check_provenance(plan: Plan, path: PlanPath) -> None:
     require(bool(provenance.toolchain.name), (*path, "toolchain", "name"), "expected the name of a compiler")
     require(provenance.toolchain.lowering >= 1, (*path, "toolchain", "lowering"), "expected a number from 1")
     for name, span in provenance.spans.items():
-        _check_span(name, span, (*path, "spans", name), len(plan.steps))
+        _check_span(name, span, path, len(plan.steps))
 
 
 def _check_span(name: str, span: list[int], path: PlanPath, steps: int) -> None:
     part = _SPAN.fullmatch(name)
-    if part is None or int(part[1]) >= steps:
-        raise plan_error("bounds", path, f"{quoted(name)} is no part of a step, such as steps.0 or steps.0.gate")
-    from_one = len(span) == 4 and min(span, default=0) >= 1
-    require(from_one, path, "expected [line, column, endLine, endColumn] from 1")
-    require(span[:2] <= span[2:], path, "ends before it begins")
+    named = part is not None and int(part[1]) < steps
+    from_one = len(span) == 4 and min(span) >= 1
+    if named and from_one and span[:2] <= span[2:]:
+        return
+    place = (*path, "spans", name)
+    require(named, place, f"{quoted(name)} is no part of a step, such as steps.0 or steps.0.gate")
+    require(from_one, place, "expected [line, column, endLine, endColumn] from 1")
+    raise plan_error("bounds", place, "ends before it begins")

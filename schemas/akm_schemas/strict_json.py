@@ -99,6 +99,11 @@ def _parsed(text: str, max_depth: int, canonical_numbers: bool) -> Surveyed:
     return Surveyed(cast(Json, value), plain)
 
 
+def numbers_are_plain(value: object, *, max_depth: int) -> bool:
+    """Whether ``survey_json`` would take each number of ``value`` and its depth, and there is no fraction in it."""
+    return _survey(value, max_depth) is None
+
+
 @contextmanager
 def _collector_paused(wanted: bool) -> Iterator[None]:
     """Hold back the cyclic collector, which takes most of the time of reading millions of small containers."""
@@ -136,8 +141,9 @@ def _survey(value: object, max_depth: int) -> Literal["depth", "values", "fracti
     out_of_range = fractions = False
     while True:
         kinds = set(map(type, level))
-        if int in kinds and any(type(item) is int and not -SAFE_INTEGER <= item <= SAFE_INTEGER for item in level):
-            out_of_range = True
+        if int in kinds:
+            numbers = [item for item in level if type(item) is int]
+            out_of_range = out_of_range or max(numbers) > SAFE_INTEGER or min(numbers) < -SAFE_INTEGER
         if float in kinds:
             fractions = True
             if not all(map(math.isfinite, [item for item in level if type(item) is float])):

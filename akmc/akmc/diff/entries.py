@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,4 +88,9 @@ def entries(changes: Sequence[Change]) -> dict[ChangeClass, list[Entry]]:
 
 def told(changes: Sequence[Change]) -> Summary:
     """How many entries of each class a person reads."""
-    return Summary(**{name: len(rows) for name, rows in entries(changes).items()})
+    return summary_of(entries(changes))
+
+
+def summary_of(classes: Mapping[ChangeClass, Sequence[Entry]]) -> Summary:
+    """How many entries each class has."""
+    return Summary(**{name: len(rows) for name, rows in classes.items()})

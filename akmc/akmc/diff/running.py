@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from akm_schemas.plan import Plan
 from akmc.console import err, out, wants_color
 from akmc.diff.model import CLASSES, ChangeClass, PlanDiff
-from akmc.diff.sides import Side, read_side
+from akmc.diff.sides import Side, read_sides
 from akmc.faults import FOUND, OK, CommandFault
 from akmc.planning import needed_plan, show_findings
 from akmc.render.escape import visible
@@ -51,10 +51,7 @@ def run_diff(options: DiffOptions) -> int:
     if old == new == STDIN:
         raise CommandFault("both sides are standard input", help='give "-" once')
     names = options.labels or (old, new)
-    sides = [
-        read_side(side, config=options.config, bundle=options.bundle, shown=name)
-        for side, name in zip((old, new), names, strict=True)
-    ]
+    sides = read_sides((old, new), names, config=options.config, bundle=options.bundle)
     plans = [plan for side in sides if (plan := _plan(side)) is not None]
     if len(plans) < len(sides):
         return max(side.result.status for side in sides)

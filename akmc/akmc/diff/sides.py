@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,8 +17,11 @@ from akmc.diff.captured import captured
 from akmc.diff.places import Sources
 from akmc.diff.revisions import Revision, find_revision, write_view
 from akmc.faults import CommandFault
-from akmc.session.freezing import STDIN, PlanResult, plan_of
+from akmc.session.freezing import STDIN, PlanResult, intact_ahead, is_source, plan_of
 from akmc_passes.config import FILE, MODELS, project_config
+
+if TYPE_CHECKING:
+    from akmc.session.ahead import Ahead
 
 
 class Side(Struct, frozen=True):
@@ -33,8 +38,38 @@ class Side(Struct, frozen=True):
         return self.result.plan
 
 
-def read_side(label: str, *, config: Path | None = None, bundle: Path | None = None, shown: str | None = None) -> Side:
+def read_sides(labels: Sequence[str], names: Sequence[str], *, config: Path | None, bundle: Path | None) -> list[Side]:
+    """Read both sides, the second of two large plans in part on another core; ``names`` are those for people.
+
+    Raises:
+        CommandFault: as ``read_side`` does.
+    """
+    ahead = intact_ahead(labels[1]) if all(map(_is_plan_file, labels)) else None
+    try:
+        return [
+            read_side(label, config=config, bundle=bundle, shown=name, ahead=ahead if index else None)
+            for index, (label, name) in enumerate(zip(labels, names, strict=True))
+        ]
+    finally:
+        if ahead is not None:
+            ahead.close()
+
+
+def _is_plan_file(label: str) -> bool:
+    return label != STDIN and not is_source(label) and Path(label).is_file()
+
+
+def read_side(
+    label: str,
+    *,
+    config: Path | None = None,
+    bundle: Path | None = None,
+    shown: str | None = None,
+    ahead: Ahead | None = None,
+) -> Side:
     """Read one side. What exists as a file is a file, whatever colons its name has; ``shown`` is its name for people.
+
+    ``ahead`` is a helper that looks at a plan file already.
 
     Raises:
         CommandFault: as ``plan_of`` does, and for a revision or path that git does not have.
@@ -42,7 +77,7 @@ def read_side(label: str, *, config: Path | None = None, bundle: Path | None = N
     if label == STDIN or ":" not in label or os.path.lexists(label):
         name = label if shown is None else shown
         try:
-            result = plan_of(label, config=config, bundle=bundle)
+            result = plan_of(label, config=config, bundle=bundle, ahead=ahead)
         except CommandFault as fault:
             message = fault.message.replace(f'"{label}"', f'"{name}"')
             raise CommandFault(message, status=fault.status, help=fault.help) from fault

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET, Struct
 
-from akmc.diff.entries import Entry, Subject, entries, told
-from akmc.diff.model import CLASSES, Change, PlanDiff, ProseLine, StepReuse, Summary
+from akmc.diff.entries import Entry, Subject, entries, summary_of
+from akmc.diff.model import CLASSES, Change, ChangeClass, PlanDiff, ProseLine, StepReuse, Summary
 from akmc.render.escape import visible
 
 _CODES: Final = {
@@ -27,7 +27,11 @@ _NOTHING: Final = "no change in behaviour"
 
 def summary_line(diff: PlanDiff) -> str:
     """One line without its end: ``the plans are equal``, or how many changes of which class, one of several steps once."""
-    return "the plans are equal" if diff.equal else counts(told(diff.changes))
+    return _headline(diff, entries(diff.changes))
+
+
+def _headline(diff: PlanDiff, classes: Mapping[ChangeClass, Sequence[Entry]]) -> str:
+    return "the plans are equal" if diff.equal else counts(summary_of(classes))
 
 
 def counts(summary: Summary) -> str:
@@ -39,13 +43,18 @@ def counts(summary: Summary) -> str:
 
 def text_format(diff: PlanDiff, old: str, new: str, *, color: bool) -> str:
     """The changes by class, then what ``akm-run --reuse`` would do; ``old`` and ``new`` are the sides as named."""
-    return "\n".join([f"{visible(old)} -> {visible(new)}: {summary_line(diff)}", *body_lines(diff, color=color)]) + "\n"
+    rows = entries(diff.changes)
+    return "\n".join([f"{visible(old)} -> {visible(new)}: {_headline(diff, rows)}", *_body(diff, rows, color)]) + "\n"
 
 
 def body_lines(diff: PlanDiff, *, color: bool) -> Iterator[str]:
     """Everything below the headline."""
+    return _body(diff, entries(diff.changes), color)
+
+
+def _body(diff: PlanDiff, classes: Mapping[ChangeClass, Sequence[Entry]], color: bool) -> Iterator[str]:
     paint = _Painter(color)
-    for rows in entries(diff.changes).values():
+    for rows in classes.values():
         for row in rows:
             yield ""
             yield from _entry_lines(row, paint)
@@ -112,6 +121,8 @@ def _prose_line(line: ProseLine, paint: _Painter) -> str:
 def marked(line: ProseLine, before: str, after: str) -> str:
     """The line with each changed run of words between ``before`` and ``after``."""
     text = line.text
+    if not line.marks:
+        return visible(text)
     escape = str if visible(text) == text else visible  # most lines need no escapes, and then no piece does
     parts: list[str] = []
     end = 0

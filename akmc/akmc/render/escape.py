@@ -12,7 +12,6 @@ from functools import lru_cache
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _SURROGATE = "[\ud800-\udfff]"  # compiled on use: classes beyond ASCII take milliseconds
-_PLAIN = re.compile(r"[ -~]*")
 # In JSON text these occur inside strings only, so the escaped form is the same document.
 _JSON_HIDDEN = "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]"
 
@@ -36,7 +35,7 @@ def shown(char: str) -> str:
 
 def visible(text: str) -> str:
     """``text`` on one line, with every character that is invisible or active escaped."""
-    if _PLAIN.fullmatch(text):
+    if text.isascii() and text.isprintable():
         return text
     return "".join(map(shown, text))
 

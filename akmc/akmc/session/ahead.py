@@ -1,4 +1,4 @@
-"""Clean verdicts found ahead of a check of many files, by forked processes on the machine's other cores.
+"""Clean verdicts found ahead of a check of many files or large ones, by forked processes on the machine's other cores.
 
 A helper says nothing but which verdicts are clean, each in the form in which it is remembered. Whatever it does not
 say, because there is a finding, or a crash, or because it died, the one check that prints looks at itself. So no output
@@ -76,6 +76,12 @@ def start(unknown: Sequence[int], verdict: Verdict) -> Ahead | None:
             break
         helpers.append(helper)
     return Ahead(helpers)
+
+
+def beside(verdict: Verdict) -> Ahead | None:
+    """A helper for one target, the 0th, while this process does something else; ``None`` where it cannot help."""
+    helper = _fork([0], verdict) if _cores() > 1 and _can_fork() else None
+    return None if helper is None else Ahead([helper])
 
 
 def _cores() -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
+from akm_schemas.bounds import KIB
 from akm_schemas.plan import Plan
 from akmc.console import read_stdin
 from akmc.faults import CONFIG, INTERNAL, OK, USAGE, CommandFault
@@ -19,6 +21,7 @@ from akmc.session.targets import Collector, Target, bundle_option
 from akmc_passes.contract import PassCrash
 
 if TYPE_CHECKING:
+    from akmc.session.ahead import Ahead
     from akmc_passes.pipeline import Timing
 
 SOURCE_SUFFIXES = (".md", ".yml", ".yaml")
@@ -28,6 +31,7 @@ CONFIG_RULES = frozenset(
     {"no-engine", "no-judge-engine", "unknown-config-engine", "model-alias-gap", "config-too-large"}
 )
 CONSEQUENCE = "composition-invalid"
+_LARGE_PLAN: Final = 128 * KIB  # takes longer to read than a helper takes to start
 
 
 class PlanResult(Struct, frozen=True):
@@ -54,15 +58,19 @@ class PlanResult(Struct, frozen=True):
         return CONFIG if all(name in CONFIG_RULES for name in causes) else USAGE
 
 
-def plan_of(spec: str, *, config: Path | None = None, bundle: Path | None = None) -> PlanResult:
+def plan_of(
+    spec: str, *, config: Path | None = None, bundle: Path | None = None, ahead: Ahead | None = None
+) -> PlanResult:
     """The plan that ``spec`` names: a plan file (``-``: standard input), or a source, which is compiled.
+
+    ``ahead`` is a helper that ``intact_ahead`` has sent to look at the plan file already.
 
     Raises:
         CommandFault: 2 for a path that makes no sense or a file that is no intact plan, 78 for a faulty config.
     """
     if is_source(spec):
         return compile_source(spec, config=config, bundle=bundle)
-    return PlanResult(read_plan(spec))
+    return PlanResult(read_plan(spec, ahead=ahead))
 
 
 def is_source(spec: str) -> bool:
@@ -82,12 +90,31 @@ def plan_bytes(spec: str) -> bytes:
         raise CommandFault(f'cannot read "{spec}": {error.strerror or error}') from error
 
 
-def read_plan(spec: str, *, status: int = USAGE) -> Plan:
-    """Decode a plan file; a broken one is a fault with exit ``status`` that names the part."""
-    from akm_schemas.decode import PlanError, decode_plan
+def intact_ahead(spec: str) -> Ahead | None:
+    """A helper that reads the plan file ``spec`` meanwhile and says whether it is intact, where that is worth a process."""
+    from akm_schemas.decode import is_intact
+    from akmc.session.ahead import beside
+
+    def verdict(_: int) -> bytes | None:
+        data = plan_bytes(spec)
+        return sha256(data).digest() if is_intact(data) else None
 
     try:
-        return decode_plan(plan_bytes(spec))
+        large = Path(spec).stat().st_size >= _LARGE_PLAN
+    except OSError:
+        return None
+    return beside(verdict) if large else None
+
+
+def read_plan(spec: str, *, status: int = USAGE, ahead: Ahead | None = None) -> Plan:
+    """Decode a plan file; a broken one is a fault with exit ``status`` that names the part."""
+    from akm_schemas.decode import PlanError, decode_intact, decode_plan
+
+    try:
+        data = plan_bytes(spec)
+        if ahead is not None and ahead.reach(0) == sha256(data).digest():
+            return decode_intact(data)
+        return decode_plan(data)
     except PlanError as error:
         where = f"{error.path}: " if error.path else ""
         hint = {
