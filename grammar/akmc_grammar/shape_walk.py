@@ -7,6 +7,7 @@ reported once, at its place, and its path is poisoned; what is returned holds on
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct, field
@@ -89,22 +90,13 @@ class Walk(Struct):
 
     def value(self, node: Node, shape: keys.Shape, path: Path) -> Walked:
         """Walk ``node``; ``POISON`` when it was reported."""
-        if isinstance(node, Bad):
+        if type(node) is Bad:
             self.poisoned.add(path)
             return POISON
-        match shape:
-            case keys.Record():
-                return self.record(node, shape, path)
-            case keys.ListOf():
-                return self.list_of(node, shape, path)
-            case keys.Named():
-                return self.named(node, shape, path)
-            case keys.Schema() | keys.AnyMapping():
-                return self.mapping(node, shape, path)
-            case keys.Anything():
-                return None
-            case _:
-                return self.scalar(node, shape, path)
+        return _WALKS[type(shape)](self, node, shape, path)
+
+    def anything(self, node: Node, shape: keys.Anything, path: Path) -> Walked:
+        """What nobody reads."""
 
     def record(self, node: Node, shape: keys.Record, path: Path) -> Walked:
         """A closed mapping."""
@@ -123,13 +115,13 @@ class Walk(Struct):
                 meant.add(hints.meant_key(shape, name))
                 self.unknown_key(node, entry, shape, path)
                 continue
-            if known.required and isinstance(entry.value, Scalar) and entry.value.value is None:
+            if known.required and type(entry.value) is Scalar and entry.value.value is None:
                 self.needed[(*path, name)] = hints.needed_value(shape, known)
             value = self.value(entry.value, known.shape, (*path, name))
             if not isinstance(value, _Poison):
                 found[name] = value
-        for key in shape.keys:
-            if key.required and key.name not in seen:
+        for key in shape.required:
+            if key.name not in seen:
                 self.poisoned.add((*path, key.name))
                 if key.name not in meant and not node.partial:  # else the misspelt key says it, or the refused one
                     message = f'{shape.name} lacks the key "{key.name}" ({key.doc})'
@@ -265,8 +257,6 @@ class Walk(Struct):
         """A scalar shape."""
         value = node.value if isinstance(node, Scalar) else None
         match shape:
-            case keys.Text():
-                return self.text(node, shape, path)
             case keys.ReferenceText():
                 if isinstance(value, str):
                     return value
@@ -343,3 +333,18 @@ class Walk(Struct):
         if isinstance(parsed, int) and not TIMEOUT_MS.holds(parsed):
             return self.out_of_bounds(path, parsed, TIMEOUT_MS)
         return parsed
+
+
+# One look-up for each value of a document, instead of a question for each kind of shape.
+_WALKS: Final[dict[type, Callable[..., Walked]]] = {
+    keys.Record: Walk.record,
+    keys.ListOf: Walk.list_of,
+    keys.Named: Walk.named,
+    keys.Schema: Walk.mapping,
+    keys.AnyMapping: Walk.mapping,
+    keys.Anything: Walk.anything,
+    keys.Text: Walk.text,
+    **dict.fromkeys(
+        (keys.ReferenceText, keys.Integer, keys.Number, keys.Boolean, keys.MatchValue, keys.Timeout), Walk.scalar
+    ),
+}

@@ -45,10 +45,12 @@ class _Plain:
 
         self.next_event = next_event
         self.lines = text.split("\n")
+        self.count = len(self.lines)
         self.first = first_line
         self.levels = depth.high
         self.nodes = 0
         self.kinds: Final = events
+        self.leaf, self.alias, self.mapping_start = events.ScalarEvent, events.AliasEvent, events.MappingStartEvent
 
     def document(self) -> Node | None:
         """The root of a stream of one document."""
@@ -71,31 +73,28 @@ class _Plain:
         line, last, column = start.line, end.line, end.column
         if event.anchor is not None or event.tag is not None:
             raise _Unusual
+        first = self.first
+        if not style:
+            value = resolve_plain(text)
+            if last >= self.count or isinstance(value, NotJson):
+                raise _Unusual
+            return Scalar(value, text, "plain", Span(line + first, start.column + 1, last + first, column + 1))
         if style == "|" or style == ">":
             last, column = block_end(self.lines, line, last, column)
-        if last >= len(self.lines) or (style and not text.isascii() and re.search(SURROGATE, text)):
+        if last >= self.count or (not text.isascii() and re.search(SURROGATE, text)):
             raise _Unusual
-        first = self.first
-        span = Span(line + first, start.column + 1, last + first, column + 1)
-        if style:
-            return Scalar(text, text, STYLES[style], span)
-        value = resolve_plain(text)
-        if isinstance(value, NotJson):
-            raise _Unusual
-        return Scalar(value, text, "plain", span)
+        return Scalar(text, text, STYLES[style], Span(line + first, start.column + 1, last + first, column + 1))
 
     def collection(self, event: Any, level: int) -> Mapping | Sequence:
         """A mapping or a list, up to its end."""
         kind = type(event)
-        if level > self.levels or kind is self.kinds.AliasEvent or event.anchor is not None or event.tag is not None:
+        if level > self.levels or kind is self.alias or event.anchor is not None or event.tag is not None:
             raise _Unusual
-        if kind is self.kinds.MappingStartEvent:
-            return self.mapping(event, level)
-        return self.sequence(event, level)
+        return self.mapping(event, level) if kind is self.mapping_start else self.sequence(event, level)
 
     def mapping(self, start: Any, level: int) -> Mapping:
         """The entries up to the mapping's end."""
-        following, leaf, ending = self.next_event, self.kinds.ScalarEvent, self.kinds.MappingEndEvent
+        following, leaf, scalar = self.next_event, self.leaf, self.scalar
         entries: list[Entry] = []
         names: set[str] = set()
         value: Node | None = None
@@ -103,27 +102,27 @@ class _Plain:
             event = following()
             if type(event) is not leaf:
                 break
-            key = self.scalar(event)
-            name, style = key.value, key.style
-            if not isinstance(name, str) or (name == "<<" and style == "plain"):
+            key = scalar(event)
+            name = key.value
+            if type(name) is not str or (name == "<<" and key.style == "plain"):
                 raise _Unusual
             names.add(name)
             event = following()
             if type(event) is leaf:
-                value = self.scalar(event)
+                value = scalar(event)
                 if not value.text and value.span.line != key.span.end_line:  # the parsers place it too late
                     raise _Unusual
             else:
                 value = self.collection(event, level + 1)
             entries.append(Entry(key, value))
-        if type(event) is not ending or len(names) != len(entries):
+        if type(event) is not self.kinds.MappingEndEvent or len(names) != len(entries):
             raise _Unusual
         self.nodes += 1 + 2 * len(entries)
         return Mapping(tuple(entries), self.cover(start, event, value))
 
     def sequence(self, start: Any, level: int) -> Sequence:
         """The items up to the list's end."""
-        following, leaf, ending = self.next_event, self.kinds.ScalarEvent, self.kinds.SequenceEndEvent
+        following, leaf, ending = self.next_event, self.leaf, self.kinds.SequenceEndEvent
         items: list[Node] = []
         while True:
             event = following()

@@ -54,8 +54,10 @@ class Mapping(Struct, frozen=True):
 
     def get(self, name: str) -> Node | None:
         """The value of the first entry named ``name``."""
-        entry = self.entry(name)
-        return None if entry is None else entry.value
+        for entry in self.entries:
+            if entry.key.value == name:
+                return entry.value
+        return None
 
     def entry(self, name: str, occurrence: int = 0) -> Entry | None:
         """The entry named ``name``; ``occurrence`` counts its duplicates from 0."""
@@ -78,9 +80,9 @@ Node: TypeAlias = Scalar | Sequence | Mapping | Bad
 
 def to_json(node: Node) -> Json:
     """The JSON value of ``node``; the first of duplicate keys counts. Raises ``ValueError`` where a ``Bad`` is inside."""
+    if type(node) is Scalar:  # most are
+        return node.value
     match node:
-        case Scalar():
-            return node.value
         case Sequence():
             return [to_json(item) for item in node.items]
         case Mapping():
@@ -88,7 +90,7 @@ def to_json(node: Node) -> Json:
             for entry in node.entries:
                 result.setdefault(str(entry.key.value), to_json(entry.value))
             return result
-        case Bad():
+        case _:
             raise ValueError(f"line {node.span.line} carries no value")
 
 

@@ -99,8 +99,7 @@ class ReferenceReader:
     def warn_skipped(self, at: ReferenceAt, producer: int) -> None:
         """Warn when a run can reach the reference without having run the producer."""
         spine = self.spine
-        surely = spine.always if at.step is None else spine.surely_run[at.step]
-        if producer in surely:
+        if producer in spine.always or (at.step is not None and producer in spine.surely_run[at.step]):
             return
         routers = spine.routers_of[producer]
         name = spine.ir.steps[producer].id

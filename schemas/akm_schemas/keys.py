@@ -125,6 +125,11 @@ class Record(Struct, frozen=True, dict=True):
         return self._by_name.get(name)
 
     @cached_property
+    def required(self) -> tuple[Key, ...]:
+        """The keys that have to be there."""
+        return tuple(key for key in self.keys if key.required)
+
+    @cached_property
     def _by_name(self) -> dict[str, Key]:
         return {key.name: key for key in self.keys}
 
