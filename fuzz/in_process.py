@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 # Processor seconds that a command may take of a machine to itself. A machine that is shared counts some of its neighbours'
-# work too, and a test tells hangs, not speed: it allows five times as much (AKMC_FUZZ_SECONDS says otherwise).
+# work too, and a test tells hangs, not speed: it allows five times the 2 that ``run.py`` allows (AKMC_FUZZ_SECONDS).
 SECONDS: Final = float(os.environ.get("AKMC_FUZZ_SECONDS", "10.0"))
 """CPU time that no command may take, whatever it is given (bounded inputs: spec 1, section 2.5)."""
 DOCUMENTED: Final = frozenset({0, 1, 2, 75, 78, 130})

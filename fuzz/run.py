@@ -11,6 +11,7 @@ run.py --list
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import sys
 import time
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for ``python -m fuzz.run`` from the root
+os.environ.setdefault("AKMC_FUZZ_SECONDS", "2")  # before the targets read it: a run by hand has a quieter machine than CI
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.stateful import run_state_machine_as_test
