@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for ``python -m fuzz.run`` from the root
-os.environ.setdefault("AKMC_FUZZ_SECONDS", "2")  # before the targets read it: a run by hand has a quieter machine than CI
+os.environ.setdefault("AKMC_FUZZ_SECONDS", "2")  # a run by hand has a quieter machine than CI
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.stateful import run_state_machine_as_test

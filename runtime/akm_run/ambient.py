@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from akm_run.dispatch.spawn import decoded
+from akm_run.dispatch.spawn import Programs, decoded
 
 
 class Ambient(Mapping[str, str]):
@@ -18,6 +18,7 @@ class Ambient(Mapping[str, str]):
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)
         self._parts: dict[tuple[str, ...], dict[str, str]] = {}
+        self._programs: dict[tuple[str, str], Programs] = {}
 
     @classmethod
     def now(cls) -> Ambient:
@@ -40,3 +41,7 @@ class Ambient(Mapping[str, str]):
             known = self._variables
             found = self._parts[names] = {name: known[name] for name in names if name in known}
         return dict(found)
+
+    def programs(self, run_id: str, step_id: str) -> Programs:
+        """What the units of a step share of where programs were found."""
+        return self._programs.setdefault((run_id, step_id), {})

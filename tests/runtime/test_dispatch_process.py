@@ -266,6 +266,33 @@ def test_programs_are_searched_on_the_units_own_path(tmp_path: Path) -> None:
     assert spawn.find_program("sh", None, str(tmp_path)).endswith("/sh")
 
 
+def test_units_of_a_step_run_the_same_file(flag: Cancellation, tmp_path: Path) -> None:
+    """Found once, it is not looked for again; when it is gone or no program any more, it is."""
+    programs: spawn.Programs = {}
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+
+    def tool(folder: Path, text: str, mode: int = 0o755) -> None:
+        (folder / "tool").write_text(f"#!/bin/sh\n{text}\n")
+        (folder / "tool").chmod(mode)
+
+    def said(remembered: spawn.Programs | None = programs) -> bytes:
+        env = {"PATH": f"{folders[0]}:{folders[1]}:{ENV['PATH']}"}
+        return run_process(Spawn(("tool",), env, str(tmp_path), programs=remembered), flag).stdout
+
+    tool(folders[1], "echo b")
+    assert said() == b"b\n"
+    tool(folders[0], "echo a")
+    assert (said(), said(None)) == (b"b\n", b"a\n")
+    tool(folders[1], "echo b", 0o644)
+    assert said() == b"a\n"
+    (folders[0] / "tool").unlink()
+    with pytest.raises(SpawnFault, match="is found only as"):
+        said()
+    assert programs == {}
+
+
 def test_many_at_once(flag: Cancellation, tmp_path: Path) -> None:
     records: list[ProcessRecord] = []
 

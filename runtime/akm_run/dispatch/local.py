@@ -17,7 +17,7 @@ from akm_run.dispatch.live_log import live_log
 from akm_run.dispatch.outcome import UnitFault, failed
 from akm_run.dispatch.platforms.contract import Reader, Reading
 from akm_run.dispatch.process import DRAIN_GRACE_S, TAIL_BYTES, ProcessRecord, run_process
-from akm_run.dispatch.spawn import Spawn, SpawnFault, find_program
+from akm_run.dispatch.spawn import Programs, Spawn, SpawnFault, find_program
 from akm_run.dispatch.wrapped import Opened, answer_in, failure_in, opened
 from akm_run.environment import Environment, environment_of
 from akm_run.redaction import Redactor
@@ -99,13 +99,20 @@ def _run(
     argv = _with_fallback(invocation, environment, cwd)
     variables = {**invocation.variables, **environment.variables}
     try:
-        spawn = Spawn(argv, variables, cwd, invocation.stdin, request.timeout_s)
+        spawn = Spawn(argv, variables, cwd, invocation.stdin, request.timeout_s, _programs(request))
         with live_log(request.log, redactor) as log:
             record = run_process(spawn, cancel, log.take)
     except SpawnFault as fault:
         raise UnitFault("spawn_failed", redactor.text(str(fault))) from None
     result = result_of(record, request, redactor, argv[0], invocation)
     return result if log.fault is None else replace(result, notices=(*result.notices, log.fault))
+
+
+def _programs(request: UnitRequest) -> Programs | None:
+    """Shared by the units of a step that start in one directory; an isolated one has a directory of its own."""
+    if request.ambient is None or request.isolation != "none":
+        return None
+    return request.ambient.programs(request.run_id, request.step_id)
 
 
 def _with_fallback(invocation: Invocation, environment: Environment, cwd: str) -> tuple[str, ...]:

@@ -11,8 +11,12 @@ import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 _TEXT_ENCODING = ("utf-8", "surrogateescape")
+
+Programs: TypeAlias = dict[tuple[str, str | None, str], str]
+"""Files by the name that is called, the PATH and the directory that it is called from."""
 
 
 class SpawnFault(Exception):
@@ -22,13 +26,15 @@ class SpawnFault(Exception):
 @dataclass(frozen=True, slots=True)
 class Spawn:
     """What to start. ``cwd`` is an absolute directory; ``stdin`` bytes, ``None`` for an empty stdin; ``timeout_s``
-    seconds from the spawn, ``None`` for no limit. ``env`` is the whole environment."""
+    seconds from the spawn, ``None`` for no limit. ``env`` is the whole environment. ``programs`` remembers where names of
+    programs were found, so that the units that share it run the same file; ``None``: it is looked for anew."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
     stdin: bytes | None = None
     timeout_s: float | None = None
+    programs: Programs | None = None
 
 
 def encoded(text: str) -> bytes:
@@ -51,9 +57,11 @@ def start(spawn: Spawn) -> subprocess.Popen[bytes]:
     Raises SpawnFault.
     """
     require_directory(spawn.cwd)
-    executable = find_program(spawn.argv[0], spawn.env.get("PATH"), spawn.cwd)
+    called = (spawn.argv[0], spawn.env.get("PATH"), spawn.cwd)
+    known = None if spawn.programs is None else spawn.programs.get(called)
+    executable = known or find_program(*called)
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [encoded(word) for word in spawn.argv],
             executable=encoded(executable),
             cwd=encoded(spawn.cwd),
@@ -65,9 +73,17 @@ def start(spawn: Spawn) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     except OSError as error:
+        if (
+            known is not None and spawn.programs is not None
+        ):  # it went away or changed: look again, and say what is wrong
+            spawn.programs.pop(called, None)
+            return start(spawn)
         raise SpawnFault(_why(error, spawn, executable)) from None
     except ValueError as error:
         raise SpawnFault(f"cannot start {spawn.argv[0]!r}: {error} in its arguments or environment") from None
+    if spawn.programs is not None and "/" not in spawn.argv[0]:
+        spawn.programs[called] = executable
+    return process
 
 
 def require_directory(path: str) -> None:
