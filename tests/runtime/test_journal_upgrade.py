@@ -46,7 +46,7 @@ def tables_of(path: Path) -> dict[str, list[str]]:
 
 def rows_of(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """All rows, with the columns that version 1 had."""
-    old = {"runs": "reuses", "units": "reused_run reused_unit"}
+    old = {"runs": "reuses outputs_blob", "units": "reused_run reused_unit"}
     found: dict[str, list[tuple[Any, ...]]] = {}
     with closing(sqlite3.connect(path)) as raw:
         for name in sorted(schema.tables(raw)):

@@ -274,7 +274,12 @@ def test_files_of_version_1_are_brought_up(run_program: Run, tmp_path: Path, two
     two("echo good")
     run_id = document(run_program("akm-run", "plan.json", "--json"))["runId"]
     raw = sqlite3.connect(tmp_path / ".akm" / "state.db")
-    for table, column in (("runs", "reuses"), ("units", "reused_run"), ("units", "reused_unit")):
+    for table, column in (
+        ("runs", "outputs_blob"),
+        ("runs", "reuses"),
+        ("units", "reused_run"),
+        ("units", "reused_unit"),
+    ):
         raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     raw.execute("PRAGMA user_version=1")
     raw.commit()

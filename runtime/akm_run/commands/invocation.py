@@ -18,6 +18,7 @@ from akm_run.driver import Options, Watch
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.interrupts import Interrupts
 from akm_run.journal import Journal
+from akm_run.journal.excerpts import one_moment
 from akm_run.lease import tidy
 from akm_run.plans import LoadedPlan, is_there, looks_like_file, plan_of, read_plan, require_hash
 from akm_run.policy import Limits
@@ -226,13 +227,14 @@ def _params_file(name: str) -> bytes:
 def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) -> int:
     run = journal.run(run_id)
     assert run is not None
-    document = run_document(journal, run)
-    if options.json:
-        out(as_json(document))
-    elif options.events_file == "-":
-        say(run_text(document, color=options.color).rstrip("\n"))
-    else:
-        out(run_text(document, color=options.color))
+    with one_moment(journal):
+        document = run_document(journal, run)
+        if options.json:
+            out(as_json(document))
+        elif options.events_file == "-":
+            say(run_text(document, color=options.color).rstrip("\n"))
+        else:
+            out(run_text(document, color=options.color))
     match ending:
         case "interrupted":
             return 130

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import cast
+
 import click
 
-from akm_run.commands.common import CONTEXT, db_option, example, open_run
+from akm_run.commands.common import CONTEXT, OpenRun, db_option, example, open_run
 from akm_run.console import listed, out
 from akm_run.faults import CommandFault, UsageFault
-from akm_run.recovery import exports
-from akm_run.show.document import as_json
-from akm_schemas.json_types import Json
+from akm_run.journal.excerpts import one_moment
+from akm_run.journal.stored import Stored
+from akm_run.show.document import as_json, exported
 from akm_schemas.spelling import nearest
 
 
@@ -28,24 +31,28 @@ from akm_schemas.spelling import nearest
 def command(run_id: str, name: str | None, db: str | None) -> int:
     """Print exports."""
     opened = open_run(db, run_id)
-    values = exports(opened.journal, opened.run)
-    if values is None:
+    with one_moment(opened.journal):
+        _print(opened, name)
+    return 0
+
+
+def _print(opened: OpenRun, name: str | None) -> None:
+    run_id = opened.run.run_id
+    found = exported(opened.journal, opened.run)
+    if found is None:
         raise CommandFault(
             f"run {run_id} is {opened.run.status}: its outputs are resolved when it completes",
             f"akm-run status {run_id} shows what the steps have",
         )
     if name is None:
-        out(as_json(values))
-        return 0
+        out(as_json(found))
+        return
+    values: Mapping[str, Stored | str] = found.members() if isinstance(found, Stored) else found
     if name not in values:
         close = nearest(name, values)
         help = f'did you mean "{close}"?' if close else f"outputs: {listed(values)}"
         raise UsageFault(f'run {run_id} exports no "{name}"', help)
-    out(_shown(values[name]))
-    return 0
-
-
-def _shown(value: Json) -> bytes:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace") + b"\n"
-    return as_json(value)
+    value = values[name]
+    if isinstance(value, Stored) and value.read()[:1] == b'"':
+        value = cast(str, value.decode(bytes(value.read())))
+    out(as_json(value) if isinstance(value, Stored) else value.encode("utf-8", "backslashreplace") + b"\n")

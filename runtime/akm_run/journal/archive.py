@@ -49,7 +49,8 @@ class Archive:
             self._db.execute(
                 "DELETE FROM blobs WHERE sha256 NOT IN"
                 " (SELECT result_blob FROM units WHERE result_blob IS NOT NULL"
-                " UNION SELECT artifact_blob FROM steps WHERE artifact_blob IS NOT NULL)"
+                " UNION SELECT artifact_blob FROM steps WHERE artifact_blob IS NOT NULL"
+                " UNION SELECT outputs_blob FROM runs WHERE outputs_blob IS NOT NULL)"
             )
 
     def compact(self) -> bool:
@@ -115,7 +116,7 @@ def _copy(source: Journal, target: sqlite3.Connection, run_ids: Sequence[str], *
 
 
 def _blobs_of(source: Journal, run_ids: Sequence[str]) -> Iterator[str]:
-    for table, column in (("units", "result_blob"), ("steps", "artifact_blob")):
+    for table, column in (("units", "result_blob"), ("steps", "artifact_blob"), ("runs", "outputs_blob")):
         for run_id in run_ids:
             query = f"SELECT DISTINCT {column} FROM {table} WHERE run_id = ? AND {column} IS NOT NULL"
             yield from (row[0] for row in _read(source, query, run_id))

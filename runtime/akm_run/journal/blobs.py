@@ -13,7 +13,7 @@ from typing import Final
 
 from akm_run.values import encoded
 from akm_schemas.bounds import KIB, RESULT_INLINE_BYTES
-from akm_schemas.json_types import Json
+from akm_schemas.json_types import Json, JsonObject
 
 _PIECE_BYTES: Final = 64 * KIB
 
@@ -50,16 +50,39 @@ def read(connection: sqlite3.Connection, rowid: int) -> bytes:
 
 
 def _pieces(value: Json) -> Iterator[bytes]:
-    """The canonical JSON of ``value``; that of an array, which a map's result is, a good deal of its items at a time."""
-    if not isinstance(value, list):
-        yield encoded(value)
-        return
-    room = bytearray(b"[")
-    for index, item in enumerate(value):
-        if index:
-            room += b","
-        room += encoded(item)
+    """The canonical JSON of ``value``; that of an array, which a map's result is, a good deal of its items at a time.
+
+    So it is for the arrays in an object, which a run's exports are.
+    """
+    room = bytearray()
+    for text in _texts(value):
+        room += text
         if len(room) >= _PIECE_BYTES:
             yield bytes(room)
             room.clear()
-    yield bytes(room + b"]")
+    if room:
+        yield bytes(room)
+
+
+def _texts(value: Json) -> Iterator[bytes]:
+    if isinstance(value, list):
+        lead = b"["
+        for item in value:
+            yield lead
+            yield encoded(item)
+            lead = b","
+        yield b"]" if value else b"[]"
+    elif isinstance(value, dict) and _has_arrays(value):
+        lead = b"{"
+        for name in sorted(value):  # as UTF-16 sorts names that are ASCII
+            yield lead + encoded(name) + b":"
+            member = value[name]
+            yield from _texts(member) if isinstance(member, list) else (encoded(member),)
+            lead = b","
+        yield b"}"
+    else:
+        yield encoded(value)
+
+
+def _has_arrays(value: JsonObject) -> bool:
+    return list in map(type, value.values()) and all(map(str.isascii, value))

@@ -136,6 +136,7 @@ COLUMNS: Final[Mapping[str, _Table]] = {
         "reuses": _or_none(_ID),
         "created_at": _MOMENT,
         "updated_at": _MOMENT,
+        "outputs_blob": _or_none(_SHA256),
     },
     "steps": {
         "run_id": _ID,

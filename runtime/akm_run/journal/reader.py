@@ -106,8 +106,9 @@ class Reader:
 
     def outputs(self, run_id: str) -> JsonObject | None:
         """The stored exports, or ``None`` when there are none (yet)."""
-        data = self._one("SELECT outputs FROM runs WHERE run_id = ?", run_id)
-        return cast(JsonObject | None, self.stored(data))
+        query = "SELECT outputs, blobs.rowid FROM runs LEFT JOIN blobs ON sha256 = outputs_blob WHERE run_id = ?"
+        row = self._db.execute(query, (run_id,)).fetchone()
+        return None if row is None else cast(JsonObject | None, self._large(row[0], row[1]))
 
     def steps(self, run_id: str) -> list[StepRow]:
         """All steps in order, with their artifacts."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 APPLICATION_ID: Final = 0x616B6D72  # "akmr": https://sqlite.org/pragma.html#pragma_application_id
 TABLES: Final = frozenset({"runs", "steps", "units", "events"})  # of every version
 
@@ -17,7 +17,7 @@ CREATE TABLE runs (
   plan_hash TEXT NOT NULL, content_hash TEXT NOT NULL, params BLOB NOT NULL, width INTEGER NOT NULL,
   exports INTEGER NOT NULL, outputs BLOB, base_commit TEXT, parent_run TEXT, parent_unit TEXT, parent_hash TEXT,
   reuses TEXT,
-  created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+  created_at TEXT NOT NULL, updated_at TEXT NOT NULL, outputs_blob TEXT REFERENCES blobs);
 CREATE INDEX runs_parent ON runs (parent_run, parent_unit) WHERE parent_run IS NOT NULL;
 CREATE TABLE steps (
   run_id TEXT NOT NULL REFERENCES runs, step INTEGER NOT NULL, step_id TEXT NOT NULL, kind TEXT NOT NULL,
@@ -44,6 +44,7 @@ _UPGRADES: Final = {  # from version -> what brings a file to the next one
         "ALTER TABLE units ADD COLUMN reused_run TEXT",
         "ALTER TABLE units ADD COLUMN reused_unit TEXT",
     ),
+    2: ("ALTER TABLE runs ADD COLUMN outputs_blob TEXT REFERENCES blobs",),
 }
 
 
@@ -62,11 +63,15 @@ def is_foreign(connection: sqlite3.Connection) -> bool:
 
     Files that were made before the application id was written have none, and are known by their tables.
     """
-    mark = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    connection.execute("BEGIN")  # all of it at one moment: another process may be making the tables
+    try:
+        mark = int(connection.execute("PRAGMA application_id").fetchone()[0])
+        found, made_for = tables(connection), version(connection)
+    finally:
+        connection.execute("ROLLBACK")
     if mark != 0:
         return mark != APPLICATION_ID
-    found = tables(connection)
-    return bool(found) if version(connection) == 0 else not found >= TABLES
+    return bool(found) if made_for == 0 else not found >= TABLES
 
 
 def create(connection: sqlite3.Connection) -> None:

@@ -28,6 +28,10 @@ _FAULTS: Final = (
         "SELECT run_id FROM events LEFT JOIN steps USING (run_id, step) WHERE step IS NOT NULL AND step_id IS NULL",
     ),
     (
+        'table "runs", row "{}", column "outputs_blob": the value is not a JSON object',
+        "SELECT run_id FROM runs JOIN blobs ON sha256 = outputs_blob WHERE substr(CAST(data AS TEXT), 1, 1) <> '{'",
+    ),
+    (
         'table "runs", row "{}", column "parent_run": a run is its own parent, or below itself',
         "WITH RECURSIVE up (run, above) AS (SELECT run_id, parent_run FROM runs WHERE parent_run IS NOT NULL"
         " UNION SELECT up.run, runs.parent_run FROM up JOIN runs ON run_id = above WHERE parent_run IS NOT NULL)"

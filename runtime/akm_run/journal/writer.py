@@ -178,9 +178,10 @@ class Journal(Reader):
                 self._move_step(run_id, event.step, "outputs.unresolved", "pending")
                 self._step_held(run_id, event.step, event.reason, event)  # a completion taken back leaves no event
             case events.RunSettled():
-                outputs = None if event.outputs is None else encoded(event.outputs)
+                outputs, blob = blobs.store(self._db, event.outputs)
                 self._move_run(run_id, "run.settled", event.status)
-                self._db.execute("UPDATE runs SET outputs = ? WHERE run_id = ?", (outputs, run_id))
+                query = "UPDATE runs SET outputs = ?, outputs_blob = ? WHERE run_id = ?"
+                self._db.execute(query, (outputs, blob, run_id))
                 self._event(run_id, at, "run.settled", status=event.status)
             case events.RunResumed():
                 self._move_run(run_id, "run.resumed", "active")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -10,10 +12,15 @@ from msgspec import UNSET, UnsetType
 from akm_run.console import escaped_json
 from akm_run.events import RunStatus, StepStatus
 from akm_run.journal import Journal
+from akm_run.journal.excerpts import steps_with_heads
+from akm_run.journal.stored import Stored, stored_artifacts, stored_outputs
 from akm_run.plans import fault_of
-from akm_run.recovery import command_for, commands_down, exports, spent
+from akm_run.recovery import command_for, commands_down, spent
 from akm_run.rows import Notice, RunRow, StepRow, UnitRow
-from akm_schemas.json_types import Json, JsonObject
+from akm_run.show.indented import PIECE_BYTES, formatted, indented
+from akm_schemas.json_types import Json
+
+_NEWLINE: Final = b"\n"
 
 
 class StepPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -22,7 +29,7 @@ class StepPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     id: str
     status: StepStatus
     kind: str
-    output: Json | UnsetType = UNSET
+    output: Stored | UnsetType = UNSET
     unit_count: int
     failed_units: int
     failure_reason: str | UnsetType = UNSET
@@ -78,7 +85,7 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     status: RunStatus
     title: str
     ref: str
-    outputs: JsonObject | None
+    outputs: Stored | dict[str, str] | None
     steps: list[StepPart]
     units_dispatched: int
     tokens_used: int
@@ -99,8 +106,11 @@ class Wanted:
 
 
 def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) -> RunDocument:
-    """The document of ``run``."""
-    rows = journal.steps(run.run_id)
+    """The document of ``run``, to be shown within the same ``one_moment``; its results stay in the journal until then.
+
+    Raises DamagedFault for results that cannot be read, so that no document ends in the middle."""
+    rows = [row for row, _ in steps_with_heads(journal, run.run_id, 0)]
+    artifacts = {index: _sound(stored) for index, stored in stored_artifacts(journal, run.run_id)}
     dispatched, tokens = journal.spent(run.run_id)
     children = children_of(journal, run.run_id)
     units: list[UnitPart] | UnsetType = UNSET
@@ -111,8 +121,8 @@ def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) ->
         status=run.status,
         title=run.title,
         ref=run.ref,
-        outputs=exports(journal, run),
-        steps=[step_part(row) for row in rows],
+        outputs=exported(journal, run),
+        steps=[step_part(row, artifacts.get(row.index)) for row in rows],
         units_dispatched=dispatched,
         tokens_used=tokens,
         notices=[
@@ -140,13 +150,28 @@ def standing_notices(journal: Journal, run_id: str) -> list[Notice]:
     return [notice for notice in notices if notice.unit not in past]
 
 
-def step_part(row: StepRow) -> StepPart:
+def exported(journal: Journal, run: RunRow) -> Stored | dict[str, str] | None:
+    """A run's exports, left in the journal; as ``recovery.exports``. Raises DamagedFault where they cannot be read."""
+    if not run.exports:
+        return {"runId": run.run_id, "status": run.status}
+    stored = stored_outputs(journal, run.run_id)
+    return None if stored is None else _sound(stored)
+
+
+def _sound(stored: Stored) -> Stored:
+    """``stored``, read once to its end."""
+    for _ in indented(bytes(stored.read()), stored.decode):
+        pass
+    return stored
+
+
+def step_part(row: StepRow, artifact: Stored | None) -> StepPart:
     """A step of the document."""
     return StepPart(
         id=row.step_id,
         status=row.status,
         kind=row.kind,
-        output=UNSET if row.artifact is None or row.status != "completed" else row.artifact,
+        output=UNSET if artifact is None or row.status != "completed" else artifact,
         unit_count=row.unit_count,
         failed_units=row.failed_units,
         failure_reason=row.reason or UNSET,
@@ -206,6 +231,37 @@ def commands_for(journal: Journal, run: RunRow) -> list[str]:
     return [] if first is None else sorted({first, f"akm-run {run.run_id}"}, reverse=True)
 
 
-def as_json(document: msgspec.Struct | Json) -> bytes:
-    """Indented JSON text with a final newline, safe on a terminal too."""
-    return escaped_json(msgspec.json.format(msgspec.json.encode(document), indent=2)) + b"\n"
+def as_json(document: msgspec.Struct | Stored | dict[str, str] | Json) -> Iterator[bytes]:
+    """Indented JSON text with a final newline, safe on a terminal too; in pieces that have a good size or are the last."""
+    room = bytearray()
+    for text in _texts(document, _NEWLINE):
+        room += escaped_json(text)
+        if len(room) >= PIECE_BYTES:
+            yield bytes(room)
+            room.clear()
+    yield bytes(room + _NEWLINE)
+
+
+def _texts(node: object, pad: bytes) -> Iterator[bytes]:
+    """``node`` as indented JSON, whose lines but the first begin with ``pad``. Results are read one after another."""
+    match node:
+        case Stored():
+            yield from indented(bytes(node.read()), node.decode, pad)
+        case RunDocument() | StepPart():
+            fields = [(field, getattr(node, field.name)) for field in msgspec.structs.fields(node)]
+            members = [(formatted(f.encode_name) + b": ", value) for f, value in fields if value is not UNSET]
+            yield from _within(b"{", members, b"}", pad)
+        case [StepPart(), *_]:
+            yield from _within(b"[", [(b"", part) for part in node], b"]", pad)
+        case _:
+            yield formatted(node).replace(_NEWLINE, pad)
+
+
+def _within(opening: bytes, members: Sequence[tuple[bytes, object]], closing: bytes, pad: bytes) -> Iterator[bytes]:
+    inner = pad + b"  "
+    lead = opening
+    for name, value in members:
+        yield lead + inner + name
+        yield from _texts(value, inner)
+        lead = b","
+    yield pad + closing

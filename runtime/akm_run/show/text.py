@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterator
+from typing import cast
+
 from msgspec import UNSET, UnsetType
 
 from akm_run.console import paint, visible
+from akm_run.journal.stored import Stored
 from akm_run.policy import BUDGET_EXCEEDED
 from akm_run.show.document import ChildPart, RunDocument, StepPart, UnitPart
-from akm_schemas.canonical import canonical_text
-from akm_schemas.json_types import Json
+from akm_run.show.indented import PIECE_BYTES
 
 _SHOWN_CHARS = 2000
 
@@ -26,7 +30,8 @@ def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> st
     if document.units is not UNSET:
         lines += ["units:", *(line for unit in document.units for line in _unit(unit, color=color))]
     if document.outputs is not None:
-        lines += ["outputs:", *(f"  {name}: {_value(value)}" for name, value in document.outputs.items())]
+        outputs = document.outputs.members() if isinstance(document.outputs, Stored) else document.outputs
+        lines += ["outputs:", *(f"  {name}: {_value(value)}" for name, value in outputs.items())]
     if notices and document.notices:
         lines += ["notices:", *(f"  {notice_text(n.step, n.unit, n.text)}" for n in document.notices)]
     lines.append(f"units dispatched: {document.units_dispatched}, tokens used: {document.tokens_used}")
@@ -86,8 +91,26 @@ def _children(children: list[ChildPart], depth: int, *, color: bool) -> list[str
     return lines
 
 
-def _value(value: Json) -> str:
-    text = visible(value if isinstance(value, str) else canonical_text(value))
-    if len(text) > _SHOWN_CHARS:
-        text = f"{text[:_SHOWN_CHARS]} ... ({len(text)} characters; --json shows all)"
+def _value(value: Stored | str) -> str:
+    """The beginning of a text as it is, of anything else as canonical JSON."""
+    text, length = "", 0
+    for piece in _pieces(value):
+        shown = visible(piece)
+        text += shown[: max(0, _SHOWN_CHARS - length)]
+        length += len(shown)
+    if length > _SHOWN_CHARS:
+        text += f" ... ({length} characters; --json shows all)"
     return text.replace("\n", "\n        ")
+
+
+def _pieces(value: Stored | str) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+        return
+    data = value.read()
+    if data[:1] == b'"':
+        yield cast(str, value.decode(bytes(data)))
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for at in range(0, len(data), PIECE_BYTES):
+        yield decoder.decode(data[at : at + PIECE_BYTES])
