@@ -134,3 +134,26 @@ def test_eight_processes_bring_it_up_at_once(state: Path, tmp_path: Path) -> Non
     ended = [(*process.communicate(timeout=60), process.returncode) for process in started]
     assert ended == [("done", "", 0)] * 8 or ended == [("done\n", "", 0)] * 8
     assert marks(state)[0] == SCHEMA_VERSION
+
+
+class _Meanwhile(sqlite3.Connection):
+    """Between two looks of this connection, another one makes the tables."""
+
+    def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
+        cursor = super().execute(sql, *more)
+        if sql.startswith("PRAGMA application_id"):
+            row = cursor.fetchone()
+            path = super().execute("PRAGMA database_list").fetchone()[2]
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                schema.create(other)
+            return super().execute(f"SELECT {row[0]}")
+        return cursor
+
+
+def test_a_file_in_which_another_process_makes_the_tables_is_not_foreign(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path)) as first:
+        first.execute("PRAGMA journal_mode=WAL")
+    with closing(sqlite3.connect(path, isolation_level=None, factory=_Meanwhile)) as connection:
+        assert not schema.is_foreign(connection)
+        assert schema.tables(connection) >= schema.TABLES
