@@ -140,14 +140,12 @@ class _Meanwhile(sqlite3.Connection):
     """Between two looks of this connection, another one makes the tables."""
 
     def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
-        cursor = super().execute(sql, *more)
-        if sql.startswith("PRAGMA application_id"):
-            row = cursor.fetchone()
-            path = super().execute("PRAGMA database_list").fetchone()[2]
-            with closing(sqlite3.connect(path, isolation_level=None)) as other:
-                schema.create(other)
-            return super().execute(f"SELECT {row[0]}")
-        return cursor
+        if "sqlite_master" not in sql or super().execute(sql, *more).fetchall():
+            return super().execute(sql, *more)
+        path = super().execute("PRAGMA database_list").fetchone()[2]
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            schema.create(other)
+        return super().execute("SELECT 'none' WHERE FALSE")  # what was there at the first look
 
 
 def test_a_file_in_which_another_process_makes_the_tables_is_not_foreign(tmp_path: Path) -> None:
