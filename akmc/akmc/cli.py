@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from akmc.console import err, leave
+from akmc.console import err, leave, whole_streams
 from akmc.faults import INTERNAL, INTERRUPTED, USAGE, CommandFault
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     ``akmc`` registers an exit handler.
     """
     gc.set_threshold(500_000, 20, 20)
+    whole_streams()
     leave(run(arguments))
 
 

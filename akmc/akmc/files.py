@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -40,10 +42,38 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def create_exclusively(path: Path, data: bytes) -> None:
-    """Write a new file; raises ``FileExistsError`` when something is there already, a dangling symlink included."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:
-        file.write(data)
+    """Write a new file, with its folders.
+
+    Raises ``FileExistsError`` when something is there already, a dangling symlink included, and another ``OSError`` when
+    it cannot be written; nothing has changed then.
+    """
+    with made(path.parent):
+        file = path.open("xb")
+        try:
+            with file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """``folder`` with those above it, made where they are missing; what was made goes again when the block fails.
+
+    A folder that something was put into stays. Raises ``OSError`` where ``folder`` cannot be made.
+    """
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        with suppress(OSError):  # it holds something, and so do those above
+            for each in missing:
+                each.rmdir()
+        raise
 
 
 def _mode(path: Path) -> int | None:

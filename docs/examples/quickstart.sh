@@ -36,10 +36,11 @@ try akmc compile workflows/review-changes.md -o plan.json
 try akmc diff old.json plan.json
 try akm-run plan.json
 
+quoted=$(printf '%s' "$venv/bin" | sed "s/'/'\\\\''/g")
 cat <<END
 
 That was a scratch copy. To go on with a workflow of your own:
-  PATH=$venv/bin:\$PATH
+  PATH='$quoted':\$PATH
   mkdir ~/first && cd ~/first
   akmc new hello && akmc compile workflows/hello.md -o plan.json && akm-run plan.json
 How workflows are written: $root/docs/language.md

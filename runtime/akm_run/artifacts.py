@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import UNSET
 
 from akm_schemas.canonical import canonical_bytes
+from akm_schemas.counting import counted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Step
 from akm_schemas.subset_validate import validate
@@ -61,12 +62,11 @@ def vote(slots: Sequence[Slot]) -> Reduction:
             ballots[ballot] = ballots.get(ballot, 0) + 1
             values.setdefault(ballot, slot.value)
     if not ballots:
-        return Fault("vote_no_success", f"none of {len(slots)} units succeeded with a value to vote for")
+        return Fault("vote_no_success", f"none of {counted(len(slots), 'unit')} succeeded with a value to vote for")
     most = max(ballots.values())
     leaders = [ballot for ballot, count in ballots.items() if count == most]
     if len(leaders) > 1:
-        votes = "vote" if most == 1 else "votes"
-        return Fault("vote_tie", f"{len(leaders)} values lead with {most} {votes} each, so none wins")
+        return Fault("vote_tie", f"{len(leaders)} values lead with {counted(most, 'vote')} each, so none wins")
     return Promoted(values[leaders[0]])
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from akm_run.console import flush_out, mute, say, visible
+from akm_run.console import explain, flush_out, mute, say, whole_streams
 from akm_run.faults import CommandFault, OutputFault
 
 INTERRUPTED = 130
@@ -24,6 +24,7 @@ def main() -> NoReturn:
         if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, from the first moment on
         _fill_descriptors()
+        whole_streams()
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while click was imported
         code = INTERRUPTED
@@ -49,10 +50,10 @@ def run(arguments: Sequence[str]) -> int:
         code = _command(list(arguments))
         flush_out()
     except CommandFault as fault:
-        _explain(str(fault), fault.help)
+        explain(str(fault), fault.help)
         return fault.code
     except click.ClickException as error:
-        _explain(error.format_message(), _usage_help(error))
+        explain(error.format_message(), _usage_help(error))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
@@ -69,7 +70,7 @@ def _unexpected(error: Exception, arguments: Sequence[str]) -> int:
     try:
         flush_out()  # click prints help by itself: what it could not write is still in the buffer
     except OutputFault as fault:
-        _explain(str(fault), fault.help)
+        explain(str(fault), fault.help)
         return fault.code
     from akm_run.crash import write_report
 
@@ -89,12 +90,6 @@ def _command(arguments: list[str]) -> int:
     if completing or first in COMMANDS or first in ("--help", "-h", "--version"):
         return int(group().main(arguments, prog_name="akm-run", standalone_mode=False) or 0)
     return int(group().main(["run", *arguments], prog_name="akm-run", standalone_mode=False) or 0)
-
-
-def _explain(message: str, help: str | None) -> None:
-    say(f"akm-run: {visible(message)}")
-    if help:
-        say(f"  help: {visible(help)}")
 
 
 def _usage_help(error: Exception) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +14,11 @@ from akm_run.faults import UsageFault
 from akm_run.rows import RunRow
 from akm_schemas.bounds import PLAN_BYTES
 from akm_schemas.plan import Plan
+from akm_schemas.plan_error import ADVICE, PlanErrorKind
 
+_SOURCES = (".md", ".yml", ".yaml")
+_CHANGED = "the state file was changed by something else: run the plan again"
+_OF_A_RUN: Mapping[PlanErrorKind, str] = dict.fromkeys(ADVICE, _CHANGED) | {"version": ADVICE["version"]}
 _MOST_BYTES = 4 * PLAN_BYTES.high  # pretty twins and embedded children weigh more than a plan's own canonical bytes
 
 
@@ -54,17 +60,27 @@ def read_plan(name: str) -> LoadedPlan:
         raise UsageFault(f'cannot read the plan "{name}": {error.strerror}') from error
     if len(data) > _MOST_BYTES:
         raise UsageFault(f'"{name}" is no plan: it is larger than {_MOST_BYTES} bytes')
-    return LoadedPlan(data, decode(data, f'"{name}"'))
+    if _is_source(name, data):
+        typed = shlex.quote(name if not name.startswith("-") else f"./{name}")
+        plan = shlex.quote(f"{Path(name).stem.lstrip('-') or 'plan'}.json")
+        message = f'"{name}" is a workflow source, and akm-run runs the plan that is compiled from it'
+        raise UsageFault(message, f"akmc compile {typed} -o {plan}, then akm-run {plan}")
+    return LoadedPlan(data, decode(data, f'"{name}"', ADVICE))
 
 
-def decode(data: bytes, what: str) -> Plan:
-    """The plan in ``data``; raises UsageFault that begins with ``what``."""
+def _is_source(name: str, data: bytes) -> bool:
+    """Whether a file has the extension of a source, and its text is not even the beginning of a plan's."""
+    return Path(name).suffix.lower() in _SOURCES and not data.lstrip().startswith(b"{")
+
+
+def decode(data: bytes, what: str, advice: Mapping[PlanErrorKind, str] = _OF_A_RUN) -> Plan:
+    """The plan in ``data``, that of a run unless ``advice`` says otherwise; raises UsageFault that begins with ``what``."""
     from akm_schemas.decode import PlanError, decode_plan
 
     try:
         return decode_plan(data)
     except PlanError as error:
-        raise UsageFault(f"{what} cannot be run: {error}") from error
+        raise UsageFault(f"{what} cannot be run: {error}", advice[error.kind]) from error
 
 
 def plan_of(run: RunRow, data: bytes) -> Plan:
@@ -77,7 +93,7 @@ def plan_of(run: RunRow, data: bytes) -> Plan:
         if found != expected:
             raise UsageFault(
                 f'run {run.run_id} cannot be run: the {name} of its plan is {found}, and it was published with "{expected}"',
-                "the state file was changed by something else: run the plan again",
+                _CHANGED,
             )
     return plan
 

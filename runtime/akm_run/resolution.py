@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from akm_schemas.counting import counted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.references import Reference
 
@@ -88,7 +89,7 @@ def _named(value: Json, at: str, reference: Reference) -> Resolved:
             if value is not None and not isinstance(value, list):
                 return WrongKind(f"{at} is {kind_of(value)}: cannot read index {part}")
             if value is None or part >= len(value):
-                lacks = "is null" if value is None else f"has {len(value)} items, so no index {part}"
+                lacks = "is null" if value is None else f"has {counted(len(value), 'item')}, so no index {part}"
                 return Found(None, f"{reference.text} is null: {at} {lacks}")
             value, at = value[part], f"{at}[{part}]"
     return Found(value, f"{at} is null" if value is None else None)

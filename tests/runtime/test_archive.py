@@ -128,7 +128,7 @@ def test_a_full_disk_is_said_and_the_run_goes_on_later(run_program: Run, tmp_pat
     params = {"l": {"type": "array", "default": list(range(40))}}
     data = plans.data(plans.step("m", plans.unit("sh", "-c", item), over="params.l"), params=params)
     (tmp_path / "plan.json").write_bytes(data)
-    full = run_program("sh", "-c", f"ulimit -f 1000; exec {sys.executable} -m akm_run plan.json", expect=2)
+    full = run_program("sh", "-c", f"ulimit -f 1000; exec {sys.executable} -B -m akm_run plan.json", expect=2)
     assert 'state.db" cannot be read or written: disk I/O error' in full.stderr and "RUN_ID goes on" in full.stderr
     (run,) = document(run_program("akm-run", "list", "--json"))["runs"]
     assert run["status"] == "active"

@@ -71,7 +71,7 @@ def test_inputs_name_skipped_and_empty_producers(plans: PlanMaker, world: type[W
         ({}, "steps.a.output.it", "null_reference", 'steps.a.output has no property "it"'),
         ("text", "steps.a.output.x", "wrong_kind", 'steps.a.output is a string: cannot read property "x"'),
         ({"it": {}}, "steps.a.output.it[1]", "wrong_kind", "steps.a.output.it is an object: cannot read index 1"),
-        ([1], "steps.a.output[3]", "null_reference", "steps.a.output has 1 items, so no index 3"),
+        ([1], "steps.a.output[3]", "null_reference", "steps.a.output has 1 item, so no index 3"),
         ([1, None], "steps.a.output", "null_item", "steps.a.output[1] is null"),
         (True, "steps.a.output", "not_an_array", "a boolean"),
     ],

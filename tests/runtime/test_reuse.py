@@ -317,6 +317,9 @@ def test_a_dry_run_decides_with_the_budget(run_program: Run, tmp_path: Path, pla
     )
     done = document(run_program(*words, "--json", expect=1))
     assert (done["unitsDispatched"], done["steps"][1]["failureReason"]) == (5, "budget_exceeded")
+    one = plans.data(*steps, params=params, budget={"maxUnits": 1, "maxTokens": 1})
+    (tmp_path / "plan.json").write_bytes(one)
+    assert "budget: 1 unit, 1 token\n" in run_program(*words, "--dry-run").stdout
     (tmp_path / "plan.json").write_bytes(plans.data(*steps, params=params))
     assert (
         "budget: 10000 units (no budget.max_units is set), any number of tokens"

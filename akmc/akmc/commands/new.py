@@ -27,7 +27,10 @@ Examples:
 )
 def command(name: str, yaml: bool, bundle: Path | None) -> None:
     """Write a starter workflow, workflows/NAME.md (or .yml). It checks clean and runs as it is, without any config."""
+    import shlex
+
     from akmc.files import create_exclusively
+    from akmc.render.escape import visible
     from akmc.starter import starter_text, workflow_name
 
     stem = workflow_name(name)
@@ -43,9 +46,9 @@ def command(name: str, yaml: bool, bundle: Path | None) -> None:
     except FileExistsError as error:
         raise CommandFault(f'"{path}" is there already', help="choose another name; nothing was written") from error
     except OSError as error:
-        raise CommandFault(f'cannot write "{path}": {error.strerror or error}') from error
+        raise CommandFault(f'cannot write "{path}": {error.strerror or error}', help="nothing was written") from error
     out(f"{path}\n")
-    err(f"next: akmc check {path}")
+    err(visible(f"next: akmc check {shlex.quote(str(path))}"))
 
 
 def _bundle_here() -> Path:

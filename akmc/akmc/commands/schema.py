@@ -88,15 +88,19 @@ def with_references(schemas: Mapping[str, Traversable], name: str) -> list[str]:
 
 def write(schemas: Mapping[str, Traversable], names: list[str], folder: Path) -> None:
     """Put the named schemas into ``folder``, over what is there."""
-    from akmc.files import write_atomically
+    from akmc.files import made, write_atomically
     from akmc.render.escape import visible
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        with made(folder):
+            for count, name in enumerate(names):
+                path = folder / f"{name}{SUFFIX}"
+                try:
+                    write_atomically(path, schemas[name].read_bytes())
+                except CommandFault as fault:
+                    help = f"schemas written before: {count} of {len(names)}" if count else fault.help
+                    raise CommandFault(fault.message, help=help) from fault
+                err(f'akmc: wrote "{visible(str(path))}"')
     except OSError as error:
         help = "name a directory that can be written to"
         raise CommandFault(f'cannot make "{folder}": {error.strerror or error}', help=help) from error
-    for name in names:
-        path = folder / f"{name}{SUFFIX}"
-        write_atomically(path, schemas[name].read_bytes())
-        err(f'akmc: wrote "{visible(str(path))}"')

@@ -21,6 +21,7 @@ from akm_run.scope import Scope
 from akm_run.show.document import as_json
 from akm_run.widths import run_width
 from akm_schemas.bounds import RUN_UNITS
+from akm_schemas.counting import counted, worded
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Budget, Plan
 
@@ -86,10 +87,11 @@ def _lines(dry: DryRun) -> Iterator[str]:
     for step in dry.steps:
         yield from _step_lines(step, 1)
     units, tokens = dry.budget.max_units, dry.budget.max_tokens
-    most = f"{RUN_UNITS.high} units (no budget.max_units is set)" if units is UNSET else f"{units} units"
-    yield f"budget: {most}, {'any number of' if tokens is UNSET else tokens} tokens"
+    most = f"{RUN_UNITS.high} units (no budget.max_units is set)" if units is UNSET else counted(units, "unit")
+    yield f"budget: {most}, {'any number of tokens' if tokens is UNSET else counted(tokens, 'token')}"
     yield f"width: {dry.width} of this run ({_origin(dry)}), {dry.host_width} of this host (--host-concurrency)"
-    yield f"would run {dry.would_run}, reuse {dry.would_reuse}; {dry.unknown_steps} steps are not known yet"
+    unknown = f"{counted(dry.unknown_steps, 'step')} {worded(dry.unknown_steps, 'is', 'are')} not known yet"
+    yield f"would run {dry.would_run}, reuse {dry.would_reuse}; {unknown}"
 
 
 def _origin(dry: DryRun) -> str:

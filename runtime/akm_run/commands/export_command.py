@@ -12,6 +12,7 @@ from akm_run.console import out, say
 from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, tree_of
 from akm_run.output_file import replaced
+from akm_schemas.counting import counted
 
 
 @click.command(
@@ -41,7 +42,7 @@ def command(run_id: str, target: str, db: str | None) -> int:
     runs = tree_of(opened.journal, run_id)
     with replaced(path, opened.journal.path) as fresh:
         Archive(opened.journal).export(runs, fresh, path)
-    say(f"wrote run {run_id} and {len(runs) - 1} children to {target}")
+    say(f"wrote run {run_id} and {counted(len(runs) - 1, 'child', 'children')} to {target}")
     return 0
 
 

@@ -12,7 +12,7 @@ from akm_run.commands import COMMANDS
 from akm_run.commands.common import OpenRun, UnknownRun, closed_later, current_scope, open_run, print_busy
 from akm_run.commands.durations import seconds
 from akm_run.commands.params import described, effective_params
-from akm_run.commands.watching import Told, open_tape, watching
+from akm_run.commands.watching import Told, losses_told, open_tape, watching
 from akm_run.console import out, read_stdin, say, visible
 from akm_run.driver import Options, Watch
 from akm_run.faults import BusyFault, UsageFault
@@ -107,20 +107,17 @@ def _driven(
     if options.replay is None:
         require_credentials(plan)
     told = Told(json=options.json, color=options.color, events=aids.events)
-    try:
-        with watching(journal, run.run_id, told) as watch:
-            ending = drive(journal, run, plan, _invocation(options, scope, watch, interrupts, aids.tape))
-    except BusyFault as busy:
-        print_busy(busy, json=options.json)
-        raise
-    except ReplayMiss:
-        _finish(journal, run.run_id, "settled", options)
-        raise
-    code = _finish(journal, run.run_id, ending, options)
-    for aid in (aids.events, aids.tape):
-        if aid is not None and aid.fault is not None:
-            raise aid.fault
-    return code
+    with losses_told(aids.events, aids.tape):
+        try:
+            with watching(journal, run.run_id, told) as watch:
+                ending = drive(journal, run, plan, _invocation(options, scope, watch, interrupts, aids.tape))
+        except BusyFault as busy:
+            print_busy(busy, json=options.json)
+            raise
+        except ReplayMiss:
+            _finish(journal, run.run_id, "settled", options)
+            raise
+        return _finish(journal, run.run_id, ending, options)
 
 
 def _invocation(

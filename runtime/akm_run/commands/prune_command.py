@@ -21,6 +21,7 @@ from akm_run.recovery import spent
 from akm_run.run_log import log_file
 from akm_run.scope import current_directory, printable
 from akm_run.show.document import as_json
+from akm_schemas.counting import counted
 from akm_schemas.json_types import Json
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def command(older_than: str, every: bool, dry_run: bool, db: str | None, as_json
         say(found.why_kept or f"{would}: a worktree that a killed run left behind, {printable(found.place)!r}")
     for one in kept:
         say(f"kept: run {one.run_id}, {one.why}{_ways_to_forget(one)}")
-    say(f"{len(pruned)} runs {'would be pruned' if dry_run else 'pruned'} in {scope.label}")
+    say(f"{counted(len(pruned), 'run')} {'would be pruned' if dry_run else 'pruned'} in {scope.label}")
     return 0
 
 

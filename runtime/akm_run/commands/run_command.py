@@ -52,7 +52,9 @@ def split_arguments(arguments: Sequence[str], command: click.Command) -> SplitAr
     while remaining:
         token = remaining.pop()
         name, equals, _ = token.partition("=")
-        if name in takes_value:
+        if token == "--" and plan is None and not tokens and remaining:  # what follows is no option: -p.json, say
+            plan = remaining.pop()
+        elif name in takes_value:
             options.append(token)
             if takes_value[name] and not equals and remaining:
                 options.append(remaining.pop())

@@ -8,9 +8,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from akm_run.console import explain
 from akm_run.driver import Watch
 from akm_run.events import Event
-from akm_run.faults import UsageFault
+from akm_run.faults import OutputFault, UsageFault
 from akm_run.journal import Journal
 from akm_run.show.live import can_show, shown
 from akm_run.show.progress import EventsFile, Progress, Sink
@@ -45,6 +46,29 @@ def watching(journal: Journal, run_id: str, told: Told) -> Iterator[Watch]:
                 watcher(run, batch)
 
         yield tell
+
+
+@contextmanager
+def losses_told(*aids: Sink | Tape | None) -> Iterator[None]:
+    """Name every file that lost something in the block, which ends with the fault of one where it does not end with another.
+
+    Raises OutputFault.
+    """
+    try:
+        yield
+    except Exception:  # whatever ends the run: that these files are not whole is to be known too
+        for fault in _losses(aids):
+            explain(str(fault), fault.help)
+        raise
+    faults = _losses(aids)
+    for fault in faults[:-1]:
+        explain(str(fault), fault.help)
+    if faults:
+        raise faults[-1]
+
+
+def _losses(aids: Sequence[Sink | Tape | None]) -> list[OutputFault]:
+    return [aid.fault for aid in aids if aid is not None and aid.fault is not None]
 
 
 def open_tape(record: str | None, replay: str | None) -> Tape | None:

@@ -22,6 +22,7 @@ from akm_run.dispatch.wrapped import Opened, answer_in, failure_in, opened
 from akm_run.environment import Environment, environment_of
 from akm_run.redaction import Redactor
 from akm_schemas.bounds import STDOUT_BYTES
+from akm_schemas.counting import counted
 from akm_schemas.json_types import JsonObject
 
 TRUNCATION_MARK: Final = "[__akm_exec_output_truncated__]"
@@ -214,7 +215,7 @@ def _text(record: ProcessRecord, redactor: Redactor) -> tuple[Answer, tuple[str,
     text = decoder.decode(record.stdout, final=not truncated)
     notices: tuple[str, ...] = ()
     if "\ufffd" in text and (count := text.count("\ufffd") - record.stdout.count("\ufffd".encode())) > 0:
-        notices = (f"stdout is not valid UTF-8: U+FFFD stands in {count} place{'s' if count > 1 else ''}",)
+        notices = (f"stdout is not valid UTF-8: U+FFFD stands in {counted(count, 'place')}",)
     if not truncated:
         return text_answer(text, redactor), notices
     kept = len(record.stdout) - len(decoder.getstate()[0])

@@ -24,6 +24,7 @@ from akm_run.resolution import Producer
 from akm_run.routing import NoBranch, routers_of, select
 from akm_run.state import Spending
 from akm_run.widths import run_width
+from akm_schemas.counting import counted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import ChildTarget, CommandTarget, ExecTarget, Plan, Step
 from akm_schemas.plan_references import step_references
@@ -142,7 +143,9 @@ class Forecaster:
         units = [self._unit(step, opened, planned) for planned in opened.frame.units]
         verdicts = {unit.verdict for unit in units}
         if "stop" in verdicts:
-            counts = f"{sum(unit.verdict != 'stop' for unit in units)} of {len(units)} units can run or be reused"
+            counts = (
+                f"{sum(unit.verdict != 'stop' for unit in units)} of {counted(len(units), 'unit')} can run or be reused"
+            )
             told = self._stop(step, f"{exceeded(self.plan.budget, self.spent)}: {counts}", opened)
             return msgspec.structs.replace(told, units=units)
         if "run" in verdicts:

@@ -43,6 +43,7 @@ class Archive:
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Forget the runs, all or none; results that nothing else refers to go with them."""
+        self._journal.require_writable()
         with transaction(self._db):
             for table in reversed(_BY_RUN):
                 self._db.executemany(f"DELETE FROM {table} WHERE run_id = ?", [(run_id,) for run_id in run_ids])

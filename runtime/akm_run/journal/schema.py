@@ -68,7 +68,8 @@ def is_foreign(connection: sqlite3.Connection) -> bool:
         mark = int(connection.execute("PRAGMA application_id").fetchone()[0])
         found, made_for = tables(connection), version(connection)
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends it by itself where the disk fails
+            connection.execute("ROLLBACK")
     if mark != 0:
         return mark != APPLICATION_ID
     return bool(found) if made_for == 0 else not found >= TABLES

@@ -16,14 +16,15 @@ from akm_run.scope import printable
 
 BUSY_TIMEOUT_S: Final = 60.0
 ELSEWHERE: Final = "name another state file with --db"
-_GOES_ON: Final = "akm-run RUN_ID goes on where the run was"
+_STATE_FILE: Final = "state file"
+_GOES_ON: Final = "akm-run RUN_ID goes on with a run that is still active"
 _RESCUE: Final = (
     "put a copy back, or move the file and its -wal away and start anew;"
     " the sqlite3 program's .recover may save what is left"
 )
 _WORDS: Final = {  # primary result code -> what happened ({}: SQLite's words), what to do
-    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", f"free space; {_GOES_ON}"),
-    sqlite3.SQLITE_IOERR: ("cannot be read or written: {}", f"free space, or look at the disk; {_GOES_ON}"),
+    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "free space"),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written: {}", "free space, or look at the disk"),
     sqlite3.SQLITE_READONLY: (
         "cannot be written: it, or its folder, is read-only",
         f"make both writable, or {ELSEWHERE}",
@@ -32,11 +33,12 @@ _WORDS: Final = {  # primary result code -> what happened ({}: SQLite's words), 
     sqlite3.SQLITE_NOTADB: ("is no database", ELSEWHERE),
     sqlite3.SQLITE_BUSY: (
         f"is locked by another program, for {BUSY_TIMEOUT_S:g} s already",
-        f"close what holds it open; {_GOES_ON}",
+        "close what holds it open",
     ),
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened: {}", f"make it and its folder writable, or {ELSEWHERE}"),
     sqlite3.SQLITE_PERM: ("cannot be opened: {}", f"make it and its folder writable, or {ELSEWHERE}"),
 }
+_PASSING: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY})  # runs in it stay sound
 
 
 class DamagedFault(UsageFault):
@@ -46,15 +48,23 @@ class DamagedFault(UsageFault):
         super().__init__(f'the state file "{printable(path)}" is damaged: {what}', _RESCUE)
 
 
-def state_fault(error: sqlite3.Error, path: Path, kind: str = "state file") -> UsageFault | None:
+def state_fault(error: sqlite3.Error, path: Path, kind: str = _STATE_FILE) -> UsageFault | None:
     """The fault of the file at ``path`` that ``error`` tells of, or ``None`` for a mistake of the program itself."""
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
         return None
     if isinstance(error, sqlite3.IntegrityError):  # rows that a sound file has are missing, or the program is wrong
         return damage_behind(path)
     code = getattr(error, "sqlite_errorcode", None)  # Python's own complaint about text that is no UTF-8 has none
-    what, help = _WORDS.get(sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF, ("cannot be used: {}", ELSEWHERE))
+    primary = sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF
+    what, help = _WORDS.get(primary, ("cannot be used: {}", ELSEWHERE))
+    if primary in _PASSING and kind == _STATE_FILE:
+        help = f"{help}; {_GOES_ON}"
     return UsageFault(f'the {kind} "{printable(path)}" {what.format(error)}', help)
+
+
+def is_full(error: sqlite3.OperationalError) -> bool:
+    """Whether a full disk may be why a file could not be opened: SQLite tells of it as of a disk that fails."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def damage_behind(path: Path) -> DamagedFault | None:
@@ -66,7 +76,7 @@ def damage_behind(path: Path) -> DamagedFault | None:
 
 
 @contextmanager
-def explained(path: Path, kind: str = "state file") -> Iterator[None]:
+def explained(path: Path, kind: str = _STATE_FILE) -> Iterator[None]:
     """Turn SQLite's errors about the file at ``path`` into words for a person."""
     try:
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ from akm_run.journal import blobs
 from akm_run.journal.place import make, size_of
 from akm_run.journal.reader import Reader, identity
 from akm_run.journal.schema import SCHEMA_VERSION, create, is_foreign, transaction, upgrade, version
-from akm_run.journal.trouble import BUSY_TIMEOUT_S, ELSEWHERE, explained
+from akm_run.journal.trouble import BUSY_TIMEOUT_S, ELSEWHERE, explained, is_full
 from akm_run.rows import Publication
 from akm_run.transitions import RUN, STEP, UNIT
 from akm_run.values import encoded
@@ -24,8 +25,11 @@ from akm_run.values import encoded
 class Journal(Reader):
     """An open state file. Times are ISO 8601 texts given by the caller."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, refusal: sqlite3.OperationalError | None = None
+    ) -> None:
         super().__init__(connection, path)
+        self._refusal = refusal  # why this can only be read from
         self._counted: dict[tuple[str, int], int] = {}  # the unit counts that this connection has written
         self._stream: list[tuple[str, str, str, int | None, str | None, str | None]] = []  # a decision's entries
 
@@ -45,15 +49,22 @@ class Journal(Reader):
         """The state file at ``path`` to read from, or ``None`` where there is none; nothing is created or changed.
 
         In a folder that cannot be written to, SQLite may lack its shared-memory file; the file is then read as it stands.
+        The same holds on a full disk.
         """
         if not size_of(path):
             return None
         with explained(path):
-            connection = cls._connected(path)
+            refusal = None
+            try:
+                connection = cls._connected(path)
+            except sqlite3.OperationalError as error:
+                if not is_full(error):
+                    raise
+                refusal, connection = error, cls._without_room(path)
             if version(connection) == 0:  # its making was cut short, or goes on at this moment: there is no run in it
                 connection.close()
                 return None
-            return cls(connection, path)
+            return cls(connection, path, refusal)
 
     @classmethod
     def _connected(cls, path: Path) -> sqlite3.Connection:
@@ -65,6 +76,24 @@ class Journal(Reader):
             return cls._looked_at(uri, path)
         except sqlite3.OperationalError:
             return cls._looked_at(f"{uri}&immutable=1", path)
+
+    @classmethod
+    def _without_room(cls, path: Path) -> sqlite3.Connection:
+        """A connection that cannot write and makes no file; what is in the ``-wal`` is read into memory with the rest.
+
+        Shared memory is a file, and is there already where a driver has the state file open. Nobody else may use the state
+        file while it is read without (https://sqlite.org/wal.html#use_of_wal_without_shared_memory).
+        """
+        if not size_of(path.with_name(path.name + "-wal")):
+            return cls._looked_at(path.absolute().as_uri() + "?immutable=1", path)
+        with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as alone:
+            alone.execute("PRAGMA locking_mode=EXCLUSIVE")
+            alone.execute("BEGIN")  # read what is there before a copy is begun, which would not say why it fails
+            alone.execute("SELECT 1 FROM sqlite_master").fetchall()
+            alone.execute("COMMIT")
+            copy = sqlite3.connect(":memory:", isolation_level=None)
+            alone.backup(copy)
+        return cls._checked(copy, path)
 
     @classmethod
     def _looked_at(cls, uri: str, path: Path) -> sqlite3.Connection:
@@ -112,8 +141,13 @@ class Journal(Reader):
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA trusted_schema=OFF")  # a file that somebody else made runs no function of ours
 
-    def _require_in_place(self) -> None:
-        """Raises UsageFault when the file is no more where it was opened: what is written then, nobody will find."""
+    def require_writable(self) -> None:
+        """Raises sqlite3.OperationalError where a full disk has left only reading.
+
+        Raises UsageFault when the file is no more where it was opened: what is written then, nobody will find.
+        """
+        if self._refusal is not None:
+            raise self._refusal
         if self.identity is None or identity(self.path) != self.identity:
             raise UsageFault(
                 f'the state file "{self.path}" was removed or replaced while it was in use: nothing more is written',
@@ -122,7 +156,7 @@ class Journal(Reader):
 
     def publish(self, run: Publication, at: str) -> None:
         """A new active run with all steps pending. Raises ``sqlite3.IntegrityError`` when the id is taken."""
-        self._require_in_place()
+        self.require_writable()
         with transaction(self._db):
             self._db.execute(
                 "INSERT INTO runs (run_id, status, title, ref, plan, plan_hash, content_hash, params, width, exports,"
@@ -141,7 +175,7 @@ class Journal(Reader):
 
     def commit(self, run_id: str, batch: Sequence[Event], at: str) -> None:
         """Write one decision: all of ``batch`` or nothing."""
-        self._require_in_place()
+        self.require_writable()
         try:
             with transaction(self._db):
                 for event in batch:

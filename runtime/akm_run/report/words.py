@@ -9,6 +9,7 @@ from html import escape
 from typing import Final
 
 from akm_run.journal.excerpts import Attempt
+from akm_schemas.counting import worded
 from akm_schemas.drawing import Tone
 
 _TONES: Final[dict[str, Tone]] = {
@@ -115,7 +116,7 @@ def lasting(seconds: float) -> str:
 
 def counted(number: int, word: str) -> str:
     """``1 unit``, ``12 345 units``, the thousands apart by a narrow space."""
-    return f"{digits(number)} {word}{'' if number == 1 else 's'}"
+    return f"{digits(number)} {worded(number, word)}"
 
 
 def digits(number: int) -> str:

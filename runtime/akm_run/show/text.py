@@ -13,6 +13,7 @@ from akm_run.journal.stored import Stored
 from akm_run.policy import BUDGET_EXCEEDED
 from akm_run.show.document import ChildPart, RunDocument, StepPart, UnitPart
 from akm_run.show.indented import PIECE_BYTES
+from akm_schemas.counting import counted
 
 _SHOWN_CHARS = 2000
 
@@ -54,7 +55,7 @@ def _step(step: StepPart, width: int, *, color: bool) -> list[str]:
     if step.failure_reason is not UNSET:
         facts.append(step.failure_reason)
     if step.unit_count > 1 or step.failed_units:
-        facts.append(f"{step.unit_count} units, {step.failed_units} failed")
+        facts.append(f"{counted(step.unit_count, 'unit')}, {step.failed_units} failed")
     if step.selected is not UNSET:
         facts.append(f"-> {step.selected}")
     lines = [f"  {step.id.ljust(width)}  {'  '.join(facts)}"]
@@ -74,7 +75,7 @@ def _unit(unit: UnitPart, *, color: bool) -> list[str]:
     if unit.reused_from is not UNSET:
         facts.append(f"reused from {unit.reused_from}")
     if unit.tokens is not UNSET:
-        facts.append(f"{unit.tokens} tokens")
+        facts.append(counted(unit.tokens, "token"))
     lines = [f"  {unit.id}  {'  '.join(facts)}"]
     if unit.diagnostic is not UNSET:
         lines += [f"      {line}" for line in visible(unit.diagnostic).splitlines()]
