@@ -9,6 +9,7 @@ from html import escape
 import msgspec
 from msgspec import UNSET
 
+from akm_schemas.counting import counted
 from akmc.diff.bundle_findings import finding_blocks, finding_lines, finding_parts, shown_findings
 from akmc.diff.entries import told
 from akmc.diff.html_format import body_parts, page
@@ -25,7 +26,7 @@ _MOST = 200  # workflows with a line of their own in a comment
 def bundle_headline(diff: BundleDiff) -> str:
     """``2 breaking, 1 behaviour in 3 of 12 workflows``; what does not freeze comes first."""
     total = len(diff.workflows)
-    of_all = f"{total} workflow" if total == 1 else f"{total} workflows"
+    of_all = counted(total, "workflow")
     status = Counter(row.status for row in diff.workflows)
     changed = [row.diff for row in diff.workflows if row.status != "same" and row.diff is not UNSET]
     broken, before = status["broken"], status["untouched"]
@@ -78,7 +79,7 @@ def bundle_markdown(diff: BundleDiff) -> str:
     def text(detail: Detail) -> str:
         shown = rows if detail != LEAST else rows[:_MOST]
         blocks = [block for row in shown for block in _markdown(row, detail, findings)]
-        rest = [f"… and {len(rows) - len(shown)} more workflows"] if len(shown) < len(rows) else []
+        rest = [f"… and {counted(len(rows) - len(shown), 'more workflow')}"] if len(shown) < len(rows) else []
         return "\n\n".join([head, *blocks, *rest, *foot])
 
     return fitting(text)
@@ -89,7 +90,7 @@ def _markdown(row: WorkflowDiff, detail: Detail, findings: dict[str, list[Workfl
     if row.status == "broken":
         own = findings.get(row.path, [])
         left = len(own) if detail.rows is None else min(detail.rows, len(own))
-        rest = [f"… and {len(own) - left} more findings"] if left < len(own) else []
+        rest = [f"… and {counted(len(own) - left, 'more finding')}"] if left < len(own) else []
         return [title, *finding_blocks(own[:left]), *rest]
     return [title] if detail == LEAST or row.diff is UNSET else [title, *body_blocks(row.diff, detail)]
 

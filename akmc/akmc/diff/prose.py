@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
+from akm_schemas.counting import counted
 from akmc.diff.model import ProseLine
 
 _CONTEXT: Final = 1
@@ -35,7 +36,7 @@ def lines_changed(prose: Sequence[ProseLine]) -> str:
     """``1 line out, 2 in``."""
     ops = [line.op for line in prose]
     gone, came = ops.count("-"), ops.count("+")
-    return f"{gone} line{'' if gone == 1 else 's'} out, {came} in"
+    return f"{counted(gone, 'line')} out, {came} in"
 
 
 def argv_diff(old: Sequence[str], new: Sequence[str]) -> list[ProseLine]:
@@ -145,4 +146,4 @@ def _with_context(lines: Sequence[ProseLine], context: int) -> list[ProseLine]:
 
 
 def _left_out(count: int) -> ProseLine:
-    return ProseLine(op="~", text=f"{count} equal line{'s' if count > 1 else ''}")
+    return ProseLine(op="~", text=counted(count, "equal line"))

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
-from akm_schemas.canonical import canonical_text
 from akm_schemas.hashing import target_preimage
 from akm_schemas.json_types import JsonObject
-from akm_schemas.plan import ChildTarget, CommandTarget, Plan, ReferenceInput, Step, Target
+from akm_schemas.plan import ChildTarget, CommandTarget, Plan, Step, Target
 from akm_schemas.plan_references import step_references
+from akmc.diff.given import Given, Sameness, given_to_child, given_to_run, same_reference
 from akmc.diff.matching import match_steps
 from akmc.diff.model import StepReuse
 from akmc.diff.targets import same_value
@@ -30,13 +30,6 @@ _WORDS = {
 }
 
 
-class Given(Struct, frozen=True):
-    """What is known of the params of both runs: why they surely differ, or what must hold for them to be the same."""
-
-    forced: str | None = None
-    conditions: tuple[str, ...] = ()
-
-
 def reuse_of(old: Plan, new: Plan, *, prefix: str = "", given: Given | None = None) -> list[StepReuse]:
     """One verdict per unit or map step of ``new``, in its order. Routes dispatch nothing and have none.
 
@@ -45,9 +38,7 @@ def reuse_of(old: Plan, new: Plan, *, prefix: str = "", given: Given | None = No
     """
     before = {step.id: step for step in old.steps}
     renames = {now: was for was, now in match_steps(old, new).renames.items()}
-    given = given or Given()
-    defaults = _defaults_condition(old, new)
-    given = Given(given.forced or defaults.forced, (*given.conditions, *defaults.conditions))
+    given = given or given_to_run(old, new)
     found: dict[str, StepReuse] = {}
     verdicts: list[StepReuse] = []
     for step in new.steps:
@@ -65,11 +56,11 @@ def reuse_of(old: Plan, new: Plan, *, prefix: str = "", given: Given | None = No
 def _verdict(
     old: Step | None, new: Step, given: Given, found: dict[str, StepReuse], renamed_from: str | None
 ) -> StepReuse:
-    why = _changed(old, new, renamed_from) or given.forced
+    why = _changed(old, new, renamed_from) or given.whole.forced
     if why is not None or old is None:
         return StepReuse(id=new.id, reuse="again", why=why or "")
     unsure = [f'step "{name}" yields the same again' for name in _unsure(new, found)]
-    conditions = [*unsure, *given.conditions, *_item_condition(old, new)]
+    conditions = [*unsure, *given.whole.conditions, *_item_condition(old, new)]
     why = f"taken over if {' and '.join(conditions)}" if conditions else "nothing that it depends on changed"
     if _gate(old) != _gate(new):
         why += "; what its gate says is asked anew" if new.gate is not UNSET else "; no gate is asked any more"
@@ -94,34 +85,31 @@ def _inside(old: Step, new: Step, given: Given, found: dict[str, StepReuse], pre
     before, after = old.unit.target, new.unit.target
     if not isinstance(before, ChildTarget) or not isinstance(after, ChildTarget):
         return []
-    forced = None
-    if canonical_text(msgspec.to_builtins(before.input_bindings)) != canonical_text(
-        msgspec.to_builtins(after.input_bindings)
-    ):
-        forced = f'what step "{new.id}" gives it changed'
-    conditions = tuple(f'step "{name}" yields the same again' for name in _unsure(new, found))
-    bound = (binding.from_ for binding in after.input_bindings if isinstance(binding, ReferenceInput))
-    if any(reference.root == "params" for reference in bound) and (given.forced or given.conditions):
-        conditions += ("what the params give it is the same",)
-    return reuse_of(before.frozen_plan, after.frozen_plan, prefix=prefix, given=Given(forced, conditions))
+    unsure = frozenset(name for name, verdict in found.items() if verdict.reuse != "reused")
+    inside = given_to_child(old, new, given, unsure)
+    keyed = _same_keys(old, new, given, unsure)
+    conditions = tuple(dict.fromkeys((*keyed.conditions, *inside.whole.conditions)))
+    whole = Sameness(keyed.forced or inside.whole.forced, conditions)
+    return reuse_of(
+        before.frozen_plan, after.frozen_plan, prefix=prefix, given=msgspec.structs.replace(inside, whole=whole)
+    )
 
 
-def _defaults_condition(old: Plan, new: Plan) -> Given:
-    """Params enter every unit's hash, defaults included: what forces another hash, and what may."""
-    may: list[str] = []
-    for name in sorted({*old.params, *new.params}):
-        before, after = _default(old, name), _default(new, name)
-        if before == after and (name in old.params) == (name in new.params):
-            continue
-        if (name not in old.params and after is not UNSET) or (name not in new.params and before is not UNSET):
-            return Given(f'param "{name}", which has a default, is in one plan only: all params enter the input hash')
-        may.append(f'param "{name}"')
-    return Given(None, (f"{' and '.join(may)} had the same value",) if may else ())
+def _same_keys(old: Step, new: Step, given: Given, unsure: frozenset[str]) -> Sameness:
+    """Whether the units of a step have the same keys in both runs: only then is there a run inside to take over from."""
+    if old.kind != new.kind:
+        return Sameness(_other_kind(old))
+    if old.map is UNSET or new.map is UNSET:
+        return Sameness()
+    moved = _item_condition(old, new)
+    if moved:
+        return Sameness(None, tuple(moved))
+    items = same_reference(new.map.over, given, unsure)
+    return items if items.forced is None else Sameness(None, ("its items are the same",))
 
 
-def _default(plan: Plan, name: str) -> str | UnsetType:
-    schema = plan.params.get(name, {})
-    return canonical_text(schema["default"]) if "default" in schema else UNSET
+def _other_kind(old: Step) -> str:
+    return f"was a {old.kind} step: its units have other keys"
 
 
 def _changed(old: Step | None, new: Step, renamed_from: str | None) -> str | None:
@@ -131,7 +119,7 @@ def _changed(old: Step | None, new: Step, renamed_from: str | None) -> str | Non
             return f'it was step "{renamed_from}": units are known by the id of their step'
         return "no step has that id in the old plan"
     if old.unit is UNSET or old.kind != new.kind:
-        return f"was a {old.kind} step: its units have other keys"
+        return _other_kind(old)
     parts = list(_changed_parts(old, new))
     return f"{', '.join(parts)} changed" if parts else None
 

@@ -42,6 +42,8 @@ class _Blob(Struct, frozen=True):
 def find_revision(label: str) -> Revision:
     """Read ``REV:PATH``; as git does, PATH counts from the repository root, ``./PATH`` from the working directory.
 
+    A PATH that the root does not have counts from the working directory, where a shell completes it.
+
     Raises:
         CommandFault: no git, no repository, no such revision or no such file in it.
     """
@@ -50,9 +52,15 @@ def find_revision(label: str) -> Revision:
     named = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}"]
     tree = _git(named, label, missing=f'git knows no revision "{rev}"').decode().strip()
     inside = _from_root(path, root)
+    kinds: set[bytes] = set()
     for candidate in dict.fromkeys((inside, _from_root(f"./{path}", root))):
-        if candidate is not None and _has(tree, candidate, label):
+        kind = b"" if candidate is None else _kind(tree, candidate, label)
+        if candidate is not None and kind == b"blob":
             return Revision(root, tree, candidate, label)
+        kinds.add(kind)
+    if b"tree" in kinds:
+        help = f'name a workflow in it, or compare all of the bundle with "akmc diff --merge-base {rev}"'
+        raise CommandFault(f'"{label}" is a folder', help=help)
     raise CommandFault(f'revision "{rev}" has no file "{path}"', help=f'list its files with "git ls-tree -r {rev}"')
 
 
@@ -85,9 +93,13 @@ def _from_root(path: str, root: Path) -> str | None:
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else None
 
 
-def _has(tree: str, path: str, label: str) -> bool:
-    found = _git(["cat-file", "--batch-check"], label, stdin=f"{tree}:{path}\n".encode("utf-8", "surrogateescape"))
-    return "\n" not in path and found.split()[-2:-1] == [b"blob"]
+def _kind(tree: str, path: str, label: str) -> bytes:
+    """What ``path`` is in the tree, as git calls it: ``blob`` a file, ``tree`` a folder, empty when there is none."""
+    if "\n" in path:
+        return b""
+    wanted = f"{tree}:{'' if path == '.' else path}\n"
+    found = _git(["cat-file", "--batch-check"], label, stdin=wanted.encode("utf-8", "surrogateescape")).split()
+    return found[-2] if found[-1].isdigit() else b""  # else "PATH missing", whatever words PATH ends with
 
 
 def write_view(revision: Revision, folder: Path) -> Path:

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from akm_schemas.canonical import canonical_text
+from akm_schemas.counting import counted
 from akm_schemas.hashing import sha256_hex
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import (
@@ -120,7 +121,7 @@ def _compare_scripts(scope: Scope, path: str, old: ScriptTarget, new: ScriptTarg
     except UnicodeDecodeError:
         texts = "", ""
     prose = prose_diff(*texts)
-    said = f'bytes of script "{new.ref}" changed ({old.byte_length} to {new.byte_length} bytes)'
+    said = f'bytes of script "{new.ref}" changed ({old.byte_length} to {counted(new.byte_length, "byte")})'
     hashes = sha256_hex(before), sha256_hex(after)
     scope.report(
         "security",

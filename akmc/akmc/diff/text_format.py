@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct
 
 from akmc.diff.entries import Entry, Subject, entries, summary_of
 from akmc.diff.model import CLASSES, Change, ChangeClass, PlanDiff, ProseLine, StepReuse, Summary
+from akmc.diff.reuse_lines import reuse_lines
 from akmc.render.escape import visible
 
 _CODES: Final = {
@@ -59,9 +60,8 @@ def _body(diff: PlanDiff, classes: Mapping[ChangeClass, Sequence[Entry]], color:
             yield ""
             yield from _entry_lines(row, paint)
     if diff.changes and diff.steps:
-        width = max(len(step.id) for step in diff.steps)
         yield from ("", "akm-run --reuse would treat the finished units of an old run so:")
-        yield from (f"  {step.id:<{width}}  {step.reuse:<7}  {visible(step.why)}" for step in diff.steps)
+        yield from reuse_lines(diff.steps)
 
 
 def reuse_counts(steps: list[StepReuse]) -> str:

@@ -53,15 +53,29 @@ def test_a_param_from_a_step_that_runs_again_is_a_condition(plans: Any) -> None:
     assert found[3][:2] == ("kid/y", "again")
 
 
-def test_a_param_that_may_differ_is_a_condition_inside(plans: Any) -> None:
+def test_a_param_that_may_differ_is_a_condition_inside_where_it_is_handed_on(plans: Any) -> None:
     def plan(params: Any) -> Any:
         binding = {"kind": "reference", "name": "n", "from": plans.ref("params.p"), "schema": {}}
         inner = plans.plan(plans.step("x", plans.exec("make", "x")), params={"n": {}})
         return plans.plan(plans.step("kid", plans.child(inner, inputBindings=[binding])), params=params)
 
+    found = rows(compare_plans(plan({"p": {"default": 1}}), plan({"p": {"default": 2}, "q": {"default": 1}})))
+    assert found[0][:2] == ("kid", "again")
+    assert found[1] == ("kid/x", "depends", 'taken over if param "p" had the same value')
     found = rows(compare_plans(plan({"p": {}}), plan({"p": {}, "q": {"default": 1}})))
     assert found[0][:2] == ("kid", "again")
-    assert found[1] == ("kid/x", "depends", "taken over if what the params give it is the same")
+    assert found[1] == ("kid/x", "reused", "nothing that it depends on changed")
+
+
+def test_units_of_another_kind_have_no_run_inside_to_take_over_from(plans: Any) -> None:
+    inner = plans.plan(plans.step("x", plans.exec("make", "x")))
+
+    def plan(**keys: Any) -> Any:
+        return plans.plan(plans.step("kid", plans.child(inner), **keys), params={"a": {}})
+
+    over = {"over": plans.ref("params.a"), "concurrency": 1, "reducer": "collect"}
+    found = rows(compare_plans(plan(), plan(map=over)))
+    assert found == [(name, "again", "was a unit step: its units have other keys") for name in ("kid", "kid/x")]
 
 
 def test_a_rubric_asks_the_judge_anew_and_dispatches_nothing(plans: Any) -> None:

@@ -74,7 +74,12 @@ def test_a_link_among_the_assets_brings_everything(repository: Path, tmp_path: P
     [
         ("nowhere:sub/workflows/a.md", 'git knows no revision "nowhere"'),
         ("HEAD:sub/workflows/b.md", 'revision "HEAD" has no file "sub/workflows/b.md"'),
-        ("HEAD:sub/workflows", 'has no file "sub/workflows"'),
+        ("HEAD:sub/workflows", '"HEAD:sub/workflows" is a folder'),
+        ("HEAD:sub/workflows/", '"HEAD:sub/workflows/" is a folder'),
+        ("HEAD:./big", '"HEAD:./big" is a folder'),
+        ("HEAD:", '"HEAD:" is a folder'),
+        ("HEAD:a blob", 'has no file "a blob"'),
+        ("HEAD:a tree", 'has no file "a tree"'),
         ("HEAD:../x.md", 'has no file "../x.md"'),
         ("--output=x:sub/workflows/a.md", "git knows no revision"),
         (":sub/workflows/a.md", "git knows no revision"),
