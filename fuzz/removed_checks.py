@@ -53,7 +53,7 @@ REMOVALS: Final = (
     _terminal("the compiler's net", "akmc/akmc/console.py", "        data = harmless(data)\n", ""),
     _terminal("the interpreter's net, text", _CONSOLE, "data = harmless(data).encode(", "data = data.encode("),
     _terminal("the interpreter's net, stderr", _CONSOLE, "harmless(text).encode(", "text.encode("),
-    _terminal("faults are escaped", f"{_RUN}/cli.py", "{visible(message)}", "{message}"),
+    _terminal("faults are escaped", _CONSOLE, "{visible(message)}", "{message}"),
     _terminal("JSON is escaped", f"{_RUN}/show/document.py", "escaped_json(text)", "text"),
     _terminal("GitHub commands are escaped", "akmc/akmc/render/github.py", "map(visible, ", "map(str, "),
     _terminal("characters of the first block", "akmc/akmc/render/terminal.py", r"\x00-\x08\x0b-\x1f", r"\x00-\x08"),

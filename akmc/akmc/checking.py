@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from akm_schemas.counting import counted
 from akmc.console import err, out, read_stdin, wants_color
 from akmc.faults import CONFIG, FOUND, INTERNAL, OK, USAGE, CommandFault
 from akmc.progress import Progress
@@ -112,14 +113,12 @@ def collect(store: FileStore, options: CheckOptions) -> Targets:
 def summary(report: Report, *, whole: bool = True) -> str:
     """The totals in one line; ``whole`` is whether no pass crashed, else nothing may be called free of findings."""
     counts = [
-        _counted(report.count(severity), severity)
-        for severity in ("error", "warning", "note")
-        if report.count(severity)
+        counted(report.count(severity), severity) for severity in ("error", "warning", "note") if report.count(severity)
     ]
     fixed = [f"{report.fixed} fixed"] if report.fixed else []
     hint = _fixable_hint(report)
     nothing = "no findings" if whole else "not completely, an internal error came first"
-    return f"{_counted(len(report.paths), 'file')} checked: {', '.join([*counts, *fixed]) or nothing}{hint}"
+    return f"{counted(len(report.paths), 'file')} checked: {', '.join([*counts, *fixed]) or nothing}{hint}"
 
 
 def _fixable_hint(report: Report) -> str:
@@ -132,10 +131,6 @@ def _fixable_hint(report: Report) -> str:
         shown = " ".join(map(visible, names[:_NAMED])) + (" ..." if len(names) > _NAMED else "")
         words.append(f"{len(elsewhere)} fixable with akmc check --fix {shown}")
     return f" ({', '.join(words)})" if words else ""
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _status(report: Report, checked: Checked) -> int:

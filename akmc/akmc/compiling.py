@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from akm_schemas.counting import counted
 from akmc.console import err, out, out_bytes
 from akmc.emitting import emitted
 from akmc.faults import FOUND, OK, USAGE, CommandFault
@@ -81,7 +82,7 @@ def publish(options: CompileOptions, result: PlanResult) -> int:
     plan = result.plan
     if options.output in (None, STDIN) or plan is None or not Path(options.output or "").is_file():
         return OK
-    steps = f"{len(plan.steps)} {'step' if len(plan.steps) == 1 else 'steps'}"
+    steps = counted(len(plan.steps), "step")
     err(f"akmc: wrote {visible(options.output or '')} (contentHash {plan.content_hash[:12]}, {steps})")
     return OK
 

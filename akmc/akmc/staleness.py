@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from akm_schemas.counting import counted
 from akm_schemas.json_types import Json
 from akm_schemas.plan import ChildTarget, CommandTarget, Plan, SourceFile
 from akm_schemas.plan_error import PlanError
@@ -55,7 +56,7 @@ def _causes(old: Plan, new: Plan) -> Iterator[str]:
     files = [*_files(before.source_read_set, after.source_read_set)]
     yield from files[:_SHOWN]
     if len(files) > _SHOWN:
-        yield f"and {len(files) - _SHOWN} more files"
+        yield f"and {counted(len(files) - _SHOWN, 'more file')}"
     settings = [*_settings(old, new)]
     yield from settings
     if not files and not settings and before.ref == after.ref and before.toolchain == after.toolchain:

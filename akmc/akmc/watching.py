@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from akm_schemas.counting import counted
 from akmc.console import err, is_terminal, out, reader_left
 from akmc.faults import CommandFault
 from akmc.session.session import Session
@@ -60,7 +61,7 @@ def watch(
         status = check(session, targets)
         wider = scope_of(targets, session.bundles(), session.config_file)  # configs are read by the check
         before = {**wider.snapshot(), **before} if wider != scope else before
-        err(f"watching {len(before)} files; Ctrl-C ends")
+        err(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
         after = _wait(wider, before)
         if after is None:
             return status

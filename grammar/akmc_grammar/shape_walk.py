@@ -250,7 +250,7 @@ class Walk(Struct):
 
     def out_of_bounds(self, path: Path, found: int, bound: Bound) -> _Poison:
         """Report a number, length or size outside its bound."""
-        message = f"{bound.name} takes {bound.says()}, found {f'{found} {bound.unit}'.rstrip()}"
+        message = f"{bound.name} takes {bound.says()}, found {bound.counts(found)}"
         return self.report("bound-exceeded", path, message, help=hints.within(bound, found))
 
     def scalar(self, node: Node, shape: keys.Shape, path: Path) -> Walked:
@@ -307,7 +307,7 @@ class Walk(Struct):
             size = len(value.encode("utf-8", "surrogatepass")) if shape.in_bytes else len(value)
             if not shape.size.holds(size):
                 if shape.rule != "invalid-value":
-                    message = f"{quoted(value)} has {size} {shape.size.unit}"
+                    message = f"{quoted(value)} has {shape.size.counts(size)}"
                     return self.report(shape.rule, path, message, help=hints.within(shape.size, size))
                 return self.out_of_bounds(path, size, shape.size)
         return value

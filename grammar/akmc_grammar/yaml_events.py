@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from akm_schemas.bounds import KIB, YAML_NODES, Bound
 from akmc_grammar.yaml_misread import ends_in_blanks, misread, suspicious
@@ -64,12 +65,17 @@ class Event(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """Why the text is not YAML: the parser's words and place, and the place of what it was reading."""
+    """Why the text is not YAML: the parser's words and place, and the place of what it was reading.
+
+    ``opened`` is where a quoted text of several lines begins that ends right before the place: its closing quote may
+    have been meant to open another.
+    """
 
     problem: str
     mark: Mark
     context: str = ""
     context_mark: Mark | None = None
+    opened: Mark | None = None
 
 
 class Overflow(Struct, frozen=True):
@@ -181,12 +187,21 @@ def _collect(source: Iterator[Any], text: str, depth: Bound, back: dict[int, str
                 if nodes > YAML_NODES.high:
                     return Scan((), Overflow(YAML_NODES, event.start))
     except YAMLError as error:
-        return Scan((), _fault(error, text))
+        fault = _fault(error, text)
+        return Scan((), replace(fault, opened=_opened(events, fault.mark, text)))
     except Exception as error:  # noqa: BLE001 (the pure parser leaks others on odd texts, such as ValueError of chr())
         last = events[-1].end if events else Mark(0, 0, 0)
         return Scan((), Fault(str(error) or type(error).__name__, last))
     found = misread(events, text)
     return Scan(tuple(events)) if found is None else Scan((), Fault(found[0], mark_at(text, found[1])))
+
+
+def _opened(events: list[Event], place: Mark, text: str) -> Mark | None:
+    """Where the quoted text of several lines begins that nothing but blanks keeps from ``place``, if there is one."""
+    last = events[-1] if events else None
+    if last is None or last.kind != "scalar" or last.style not in ('"', "'") or last.start.line == last.end.line:
+        return None
+    return None if text[last.end.offset : place.offset].strip(" ") or place < last.end else last.start
 
 
 def _event(kind: Kind, raw: Any, back: dict[int, str]) -> Event:

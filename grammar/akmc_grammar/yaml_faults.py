@@ -24,7 +24,10 @@ _INDEXES: Final = re.compile(r"(?:\[[0-9]+\]|\.[A-Za-z_][A-Za-z0-9_-]*)+")
 
 
 class Explanation(Struct, frozen=True):
-    """What to report: ``mark`` and ``width`` (code points) of the place, the words, and what to do."""
+    """What to report: ``mark`` and ``width`` (code points) of the place, the words, and what to do.
+
+    ``opened`` is where the quoted text right before the place begins, lines above.
+    """
 
     mark: Mark
     width: int
@@ -32,6 +35,7 @@ class Explanation(Struct, frozen=True):
     help: str
     rule: str = "invalid-yaml"
     quote: bool = False  # whether quotes around the place mend it
+    opened: Mark | None = None
 
 
 def explain(fault: Fault, text: str) -> Explanation:
@@ -41,6 +45,11 @@ def explain(fault: Fault, text: str) -> Explanation:
         return merge
     context = None if fault.context_mark is None else _inside(fault.context_mark, lines)
     fault = replace(fault, mark=_inside(fault.mark, lines), context_mark=context)
+    return replace(_said(fault, lines), opened=fault.opened)
+
+
+def _said(fault: Fault, lines: list[str]) -> Explanation:
+    """The words for ``fault``, whose marks lie inside ``lines``."""
     problem, mark = fault.problem, fault.mark
     here = _at(lines, mark)
     if problem == "control character":
@@ -169,6 +178,13 @@ _TABLE: Final = (
     (
         "unknown escape",
         "found an unknown escape in a double-quoted text",
+        r"write a backslash as \\, or use single quotes",
+    ),
+    ("ing a tag", "found a faulty tag", "remove the tag, or quote the value if it is text"),
+    ("ing an tag", "found a faulty tag", "remove the tag, or quote the value if it is text"),
+    (
+        "decimal number",
+        "found an escape without all its hexadecimal digits in a double-quoted text",
         r"write a backslash as \\, or use single quotes",
     ),
     ("escape", "found a faulty escape in a double-quoted text", r"write a backslash as \\, or use single quotes"),

@@ -10,7 +10,7 @@ import re
 from typing import Final, Literal
 
 from akm_schemas.bounds import YAML_DEPTH_MARKDOWN, YAML_DEPTH_YAML, Bound
-from akmc_grammar.diagnostics import Edit, Fix, Sink
+from akmc_grammar.diagnostics import Edit, Fix, Note, Sink
 from akmc_grammar.places import Place, Span
 from akmc_grammar.yaml_compose import Composer, OutOfBounds, UndefinedAlias
 from akmc_grammar.yaml_events import Event, Fault, Mark, Overflow, scan
@@ -19,6 +19,7 @@ from akmc_grammar.yaml_spans import shown
 from akmc_grammar.yaml_tree import Node
 
 _HASH: Final = re.compile(r"(?:(?<=[ \t])|^)#", re.MULTILINE)
+_OPENED: Final = "this quoted text goes on to a later line"
 _BUDGET_HELP: Final = "split the document, or write less of it through aliases"
 
 
@@ -114,7 +115,9 @@ def _report_fault(fault: Fault, text: str, file: str, sink: Sink, first_line: in
 
     said = explain(fault, text)
     place = _place(file, said.mark, said.width, first_line)
-    sink.report(said.rule, place, said.message, help=said.help, fix=_quotes(place) if said.quote else None)
+    opened = () if said.opened is None else (Note(_OPENED, _place(file, said.opened, 1, first_line)),)
+    fix = _quotes(place) if said.quote else None
+    sink.report(said.rule, place, said.message, notes=opened, help=said.help, fix=fix)
 
 
 def _quotes(place: Place) -> Fix | None:

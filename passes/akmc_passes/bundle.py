@@ -56,7 +56,8 @@ class Bundle(Struct, frozen=True):
 
 
 class Located(Struct, frozen=True):
-    """A file's place in a bundle. ``recognised`` is false for ``.yaml``, which no family admits."""
+    """A file's place in a bundle. ``recognised`` is false for an extension that no family admits: ``.yaml``, or one in
+    another case."""
 
     bundle: Bundle
     family: str
@@ -110,7 +111,7 @@ def classify(file: FilePath, bundle: Bundle | None = None) -> Located | None:
     with a family's name that admits the extension, and no folder from the bundle down may begin with a dot.
     """
     named = absolute(file)
-    if named.name == NO_ASSET:
+    if is_no_asset(named.name):
         return None
     if bundle is not None:
         parts = named.relative_to(bundle.root).parts if named.is_relative_to(bundle.root) else ()
@@ -159,7 +160,7 @@ def find_bundle(directory: FilePath) -> Bundle | None:
 
 
 def iter_assets(bundle: Bundle, under: FilePath | None = None) -> Iterator[Located]:
-    """Every workflow and task of ``bundle``, sorted by path, ``.yaml`` files included so that none is skipped silently.
+    """Every workflow and task of ``bundle``, sorted by path, ``.yaml`` (``.MD``) files included so that none is skipped silently.
 
     ``under`` narrows the search to one folder; commands are found where it is theirs. Folders that begin with a dot
     and linked folders are not entered.
@@ -186,21 +187,36 @@ def _walk(folder: FilePath, family: str) -> Iterator[Located]:
             suffix = file.suffix
             if suffix not in homes:
                 homes[suffix] = _home(here, suffix)
-            home = None if name == NO_ASSET or name.startswith(".") else homes[suffix]
-            if home is None and name != NO_ASSET and _admits(family, suffix):
+            no_asset = is_no_asset(name)
+            home = None if no_asset or name.startswith(".") else homes[suffix]
+            if home is None and not no_asset and _admits(family, suffix):
                 home = bundle
             located = None if home is None else _located(home, file.relative_to(home.root).parts, file)
             if located is not None and (located.family == family or located.family in CHECKED_FAMILIES):
                 yield located
 
 
+def is_no_asset(name: str) -> bool:
+    """Whether a file of this name is there for readers, in whatever case its extension is written."""
+    return name.startswith("README.") and f"README.{name[7:].lower()}" == NO_ASSET
+
+
+def admitted_extension(family: str, suffix: str) -> str | None:
+    """The extension to write instead of ``suffix``, which may be right already; ``None`` where the family has none."""
+    lower = suffix.lower()
+    if lower == UNRECOGNISED_EXTENSION and family in CHECKED_FAMILIES:
+        return ".yml"
+    return lower if lower in FAMILIES.get(family, ()) else None
+
+
 def _admits(family: str, suffix: str) -> bool:
-    if suffix == UNRECOGNISED_EXTENSION:
-        return family in CHECKED_FAMILIES
+    """Whether files with this suffix are the family's, or would be under another extension and must be reported."""
+    if family in CHECKED_FAMILIES:
+        return admitted_extension(family, suffix) is not None
     return suffix in FAMILIES.get(family, ())
 
 
 def _located(bundle: Bundle, parts: tuple[str, ...], file: FilePath) -> Located:
     name = "/".join(parts)
     ref = name if parts[0] == "scripts" else name.removesuffix(file.suffix)
-    return Located(bundle, parts[0], ref, file, recognised=file.suffix != UNRECOGNISED_EXTENSION)
+    return Located(bundle, parts[0], ref, file, recognised=file.suffix in FAMILIES[parts[0]])

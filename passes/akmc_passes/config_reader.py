@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path as FilePath
 from typing import Final, TypeVar
@@ -16,6 +17,7 @@ from akmc_grammar.suggest import did_you_mean, listed
 from akmc_passes.words import quoted
 
 _DEPTH: Final = 64
+_TOKEN: Final = re.compile(r'''[{}]|(?P<key>"(?:[^"\\]|\\.)*")(?=[ \t\r\n]*:)|"(?:[^"\\]|\\.)*"''')
 _T = TypeVar("_T")
 
 
@@ -81,11 +83,17 @@ class Reader(Struct, frozen=True):
         try:
             value = parse_json(self.text, max_depth=_DEPTH)
         except JsonFault as fault:
-            line = None
-            if fault.offset is not None:
-                line = self.text.encode()[: fault.offset].count(b"\n") + 1
-            raise ConfigError(self.file, fault.path or "", fault.message, line) from None
+            raise self._json_fault(fault) from None
         return self.mapping(value, "")
+
+    def _json_fault(self, fault: JsonFault) -> ConfigError:
+        where = fault.path or ""
+        if fault.offset is not None:
+            line = self.text.encode()[: fault.offset].count(b"\n") + 1
+            return ConfigError(self.file, where, fault.message, line)
+        if fault.repeated is not None:
+            return self._at(_repetition(self.text, fault.repeated), where, fault.message)
+        return self.fault(where, fault.message)
 
     def fault(self, where: str, message: str) -> ConfigError:
         """An error at the setting ``where``; its line is given when the key occurs once in the file."""
@@ -93,6 +101,10 @@ class Reader(Struct, frozen=True):
         at = self.text.find(word) if where else -1
         if at < 0 or self.text.find(word, at + 1) >= 0:
             return ConfigError(self.file, where, message)
+        return self._at(at, where, message)
+
+    def _at(self, at: int, where: str, message: str) -> ConfigError:
+        """An error at an offset of the text, in code points."""
         line, column = self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at)
         return ConfigError(self.file, where, message, line, column)
 
@@ -162,6 +174,21 @@ class Reader(Struct, frozen=True):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise self.fault(where, "expected a list of strings")
         return [item for item in value if isinstance(item, str)]
+
+
+def _repetition(text: str, name: str) -> int:
+    """Where ``name`` is given a second time in one object of ``text``, which is well-formed JSON; in code points."""
+    seen = [False]
+    for token in _TOKEN.finditer(text):
+        if token[0] == "{":
+            seen.append(False)
+        elif token[0] == "}":
+            seen.pop()
+        elif token["key"] is not None and json.loads(token["key"]) == name:
+            if seen[-1]:
+                return token.start()
+            seen[-1] = True
+    return 0
 
 
 def below(where: str, key: str) -> str:

@@ -58,8 +58,12 @@ def _report_missing(program: Program, context: Context, path: Path, text: str) -
         return
     if context.leaves_engines_open:
         return
-    names = similar_names(context.bundle, "env") if context.bundle is not None else []
-    help = did_you_mean(text, names) or f"create env/{parsed.name}.env, or mend the ref"
+    bare = text.removesuffix(".env")
+    if bare != text:
+        help = f"write {bare}: a ref leaves out the extension of the file"
+    else:
+        names = similar_names(context.bundle, "env") if context.bundle is not None else []
+        help = did_you_mean(text, names) or f"create env/{parsed.name}.env, or mend the ref"
     message = f'{quoted(text)} names no env file: there is no "env/{parsed.name}.env"'
     context.sink.report("env-unresolved", place, message, help=help)
 

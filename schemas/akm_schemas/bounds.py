@@ -9,6 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from akm_schemas.counting import counted
+
 KIB: Final = 1024
 MIB: Final = 1024 * 1024
 SAFE_INTEGER: Final = 2**53
@@ -29,6 +31,13 @@ class Bound(Struct, frozen=True):
     def says(self) -> str:
         """The range as words for a message: ``1 to 64 items``."""
         return f"{self.low} to {self.high} {self.unit}".rstrip()
+
+    def counts(self, found: int) -> str:
+        """``found`` as words for a message: ``65 items``, ``1 item``; units of measure have no plural."""
+        if self.unit in ("", "ms"):
+            return f"{found} {self.unit}".rstrip()
+        one = "branch" if self.unit == "branches" else self.unit.removesuffix("s")
+        return counted(found, one, self.unit)
 
 
 SOURCE_BYTES: Final = Bound("source", 0, 1 * MIB, "bytes")

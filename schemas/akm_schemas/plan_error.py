@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 from akm_schemas.json_paths import dotted
 
 PlanErrorKind: TypeAlias = Literal["malformed", "version", "integrity", "bounds"]
 PlanPath: TypeAlias = tuple[str | int, ...]
+
+_NO_PLAN: Final = "is it a plan that akmc compile wrote?"
+ADVICE: Final = MappingProxyType[PlanErrorKind, str](
+    {
+        "malformed": _NO_PLAN,
+        "version": "compile the source again with this version, or upgrade akmc",
+        "integrity": "the plan was changed after it was frozen; compile its source again",
+        "bounds": _NO_PLAN,
+    }
+)
+"""What a person can do about a plan file that is refused."""
 
 
 class PlanError(ValueError):

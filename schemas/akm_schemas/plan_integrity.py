@@ -11,7 +11,7 @@ from typing import Final
 from akm_schemas.bounds import COMPOSITION_DEPTH, STEPS
 from akm_schemas.canonical import CanonicalError, Writer, canonical_bytes
 from akm_schemas.hashing import content_hash, plan_hash, target_hash
-from akm_schemas.json_paths import quoted
+from akm_schemas.json_paths import dotted, quoted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.json_values import a_type, json_type
 from akm_schemas.plan import IR_VERSION
@@ -19,6 +19,7 @@ from akm_schemas.plan_error import PlanError, PlanPath, plan_error
 
 _TARGET_KINDS: Final = ("child-workflow", "command", "exec", "script")
 _SHOWN: Final = 16  # digits of a hash in a message
+_CHANGED: Final = "; changed was "
 
 
 def check_version(plan: Json) -> JsonObject:
@@ -30,14 +31,28 @@ def check_integrity(plan: JsonObject, write: Writer = canonical_bytes) -> None:
     """Re-derive every hash of ``plan`` and of the plans embedded in it; raises PlanError for the first mismatch.
 
     What cannot be hashed because its shape is broken is ``malformed`` in a plan whose planHash fits, and an
-    ``integrity`` error in one that was changed after it was sealed.
+    ``integrity`` error in one that was changed after it was sealed. Such an error also names a member that no plan has.
     """
     try:
         _check_plan(plan, (), 0, write)
     except PlanError as error:
+        if error.kind == "integrity":
+            raise _naming_more(error, plan) from None
         if error.kind == "malformed" and _is_changed(plan):
-            raise PlanError("integrity", error.path, f"changed after it was compiled: {error.message}") from None
+            changed = PlanError("integrity", error.path, f"changed after it was compiled: {error.message}")
+            raise _naming_more(changed, plan) from None
         raise
+
+
+def _naming_more(error: PlanError, plan: JsonObject) -> PlanError:
+    """``error`` of a changed plan; a member that no plan has is a change for certain, and takes the place of a guess."""
+    from akm_schemas.plan_members import foreign_member  # on use: most plans are intact
+
+    path = foreign_member(plan)
+    if path is None:
+        return error
+    known = error.message.partition(_CHANGED)[0]
+    return PlanError("integrity", error.path, f"{known}{_CHANGED}at least {dotted(path)}, a member that no plan has")
 
 
 def _is_changed(plan: JsonObject) -> bool:
@@ -127,7 +142,7 @@ def _compare(holder: JsonObject, key: str, derived: str, path: PlanPath, what: s
     start = _first_difference(stated, derived) if isinstance(stated, str) else 0
     start = start if start >= _SHOWN else 0
     says, gives = _clipped(stated, start), _clipped(derived, start)
-    message = f"{key} says {says}, the content gives {gives}; changed was {what}"
+    message = f"{key} says {says}, the content gives {gives}{_CHANGED}{what}"
     raise plan_error("integrity", path or (key,), message)
 
 

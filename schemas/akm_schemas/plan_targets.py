@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from msgspec import UNSET
 
 from akm_schemas.bounds import ARGV_WORD_BYTES, ARGV_WORDS, CWD_LENGTH, INSTRUCTION_BYTES, PASS_ENV, SCRIPT_BYTES
+from akm_schemas.counting import counted
 from akm_schemas.json_paths import quoted
 from akm_schemas.json_values import json_equal
 from akm_schemas.plan import (
@@ -106,7 +107,7 @@ def _check_script(target: ScriptTarget, path: PlanPath) -> None:
     require(
         len(data) == target.byte_length,
         (*path, "byteLength"),
-        f"says {target.byte_length}, the script has {len(data)} bytes",
+        f"says {target.byte_length}, the script has {counted(len(data), 'byte')}",
     )
 
 

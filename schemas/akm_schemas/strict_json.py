@@ -31,15 +31,19 @@ class JsonFault(ValueError):
     """Text that is not the JSON we accept.
 
     ``offset`` counts bytes of the UTF-8 text from 0 where the text itself is at fault; ``path`` (dotted, empty at the
-    root) names the value where only its meaning is. Both are None for nesting that is too deep.
+    root) names the value where only its meaning is. Both are None for nesting that is too deep. ``repeated`` is the
+    name that the object at ``path`` gives twice, if that is the fault.
     """
 
-    def __init__(self, message: str, offset: int | None = None, path: str | None = None) -> None:
+    def __init__(
+        self, message: str, offset: int | None = None, path: str | None = None, repeated: str | None = None
+    ) -> None:
         place = f"byte {offset}: " if offset is not None else f"{path}: " if path else ""
         super().__init__(place + message)
         self.message = message
         self.offset = offset
         self.path = path
+        self.repeated = repeated
 
 
 class _Refused(ValueError):
@@ -57,6 +61,7 @@ class _Marker(Struct, frozen=True):
     """Stands in the result of the second reading for a value that is refused."""
 
     message: str
+    repeated: str | None = None
 
 
 def parse_json(data: bytes | str, *, max_depth: int, canonical_numbers: bool = False) -> Json:
@@ -162,18 +167,19 @@ def _second_reading(text: str, canonical_numbers: bool) -> object:
     """The value of a text that holds something to refuse, unless it is only digits that ``canonical_numbers`` admits."""
     marked = False
 
-    def mark(message: str) -> _Marker | None:
+    def mark(message: str, repeated: str | None = None) -> _Marker | None:
         nonlocal marked
         if marked:  # one place is enough to report; a million of them would only cost time
             return None
         marked = True
-        return _Marker(message)
+        return _Marker(message, repeated)
 
     def members(pairs: list[tuple[str, object]]) -> object:
         found = dict(pairs)
         if marked or len(found) == len(pairs):
             return found
-        return mark(f"the name {quoted(_first_repeated(pairs))} is given twice in one object")
+        name = _first_repeated(pairs)
+        return mark(f"the name {quoted(name)} is given twice in one object", name)
 
     def integer(digits: str) -> object:
         if len(digits) <= _MAX_DIGITS:
@@ -201,7 +207,7 @@ def _second_reading(text: str, canonical_numbers: bool) -> object:
     if marked:
         for item, path in _walk(value):
             if isinstance(item, _Marker):
-                raise JsonFault(item.message, path=dotted(path))
+                raise JsonFault(item.message, path=dotted(path), repeated=item.repeated)
     return value
 
 

@@ -93,6 +93,12 @@ def test_an_extension_is_renamed_and_its_content_mended(bundle: Path) -> None:
     assert not Path("workflows/a.yaml").exists()
 
 
+def test_an_extension_in_another_case_is_renamed(bundle: Path) -> None:
+    put("---\nsteps:\n  - id: a\n    unit: {exec: {command: [make]}}\n---\n## a\nA.\n", "workflows/A.Md")
+    assert run(["check", "--fix"]) == 0
+    assert [path.name for path in Path("workflows").glob("A.*")] == ["A.md"]
+
+
 LEFT = {
     "two candidates": "  - id: build\n    unit: {exec: {c: [make]}}\n",
     "the right key is there too": "  - id: build\n    unit: {timeout: 5s, tiemout: 6s}\n",

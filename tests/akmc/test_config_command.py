@@ -201,6 +201,20 @@ def test_an_absent_config_that_was_named(bundle: Path, capfd: Capture) -> None:
     assert "there is no such file" in got(capfd, "list", "--config", "c.json", status=CONFIG)
 
 
+def test_the_file_is_named_alike_whether_it_is_new_or_not(
+    bundle: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = str(Path(".akm") / "config.json")
+    for words in (("set", "defaults.engine", "a"), ("set", "defaults.engine", "b"), ("unset", "defaults.engine")):
+        assert run(["config", *words]) == 0
+        assert capfd.readouterr().err == f"akmc: {words[0]} defaults.engine in {own}\n"
+    assert f"is not set in {own}: nothing" in got(capfd, "unset", "defaults.engine", status=1)
+    (bundle / "deep").mkdir()
+    monkeypatch.chdir(bundle / "deep")
+    assert run(["config", "set", "defaults.engine", "a"]) == 0
+    assert capfd.readouterr().err == f"akmc: set defaults.engine in {bundle / own}\n"
+
+
 def test_unset_removes_and_keeps_the_rest(project: Path, capfd: Capture) -> None:
     file = project / ".akm/config.json"
     got(capfd, "unset", 'modelAliases."gpt-4.1"', "workflow.maxConcurrency")

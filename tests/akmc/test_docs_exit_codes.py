@@ -67,6 +67,7 @@ CASES = [
     (0, "akmc verify good.json"),
     (1, "akmc verify torn.json"),
     (2, "akmc verify"),
+    (78, "akmc verify --sources --config faulty.json good.json"),
     (0, "akm-run run good.json"),
     (1, "akm-run run fails.json"),
     (2, "akm-run run FAILED"),
@@ -188,6 +189,26 @@ def started(db: Path, events: Path) -> str:
             return str(json.loads(subprocess.run(words, capture_output=True, check=True).stdout)["runs"][0]["runId"])
         time.sleep(0.05)
     raise AssertionError("the run does not begin")
+
+
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        (2, "akmc compile workflows/good.md -o FULL"),
+        (2, "akmc graph good.json -o FULL"),
+        (2, "akmc schema -o good.json/x"),
+        (2, "akmc config set --config good.json/x defaults.engine local"),
+        (2, "akmc new --bundle good.json fresh"),
+        (2, "akm-run report RUN -o FULL"),
+        (2, "akm-run export RUN -o FULL"),
+        (1, "akmc migrate old.md -o good.json/x"),
+    ],
+)
+def test_a_file_that_cannot_be_written(status: int, line: str, folder: dict[str, str]) -> None:
+    """As the page says below its first table: 2, and 1 where the rest is done first (a run's: test_state_file_trouble.py)."""
+    if "FULL" in line and not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    assert call(line.replace("FULL", "/dev/full").replace("RUN", folder["RUN"])) == status
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from akmc.cli import run
-from akmc.session.store import FileStore, NotAFile, read_regular
+from akmc.session.store import FileStore, NotAFile, is_taken, read_regular
 from akmc.session.targets import Collector, Targets, bundle_option
 
 Write = Callable[[Mapping[str, str]], Path]
@@ -84,6 +84,48 @@ def test_what_makes_no_sense_is_said_and_the_rest_is_checked(write: Write, path:
     assert names == ["workflows/a.md"]
     (problem,) = targets.problems
     assert problem.fatal and word in problem.message and path in problem.message
+
+
+def test_the_way_out_of_a_path_without_a_family_is_said(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = '{"budget":{},"irVersion":5,"steps":[]}'
+    write({**FILES, "plan.json": plan, "other.json": "{}", "old.md": "# Workflow: x\n"})
+    outside = ', or a Markdown file with "type: workflow" in its frontmatter'
+    for path, has in (("docs/note.md", True), ("other.json", False), ("old.md", False)):
+        (problem,) = collect(path)[1].problems
+        assert problem.message.endswith(outside) == has
+    for command in ("check", "compile"):
+        assert run([command, "plan.json"]) == 2
+        assert '"plan.json" is a compiled plan, no source: see akmc verify' in capsys.readouterr().err
+
+
+def test_an_extension_in_another_case_is_a_target_that_is_reported(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(dict.fromkeys(("workflows/UP.MD", "workflows/b.Yml", "tasks/t.YAML", "tasks/t.MD", "scripts/x.SH"), "x"))
+    write(dict.fromkeys(("workflows/README.MD", "workflows/deep/README.md", "docs/x.MD"), "x"))
+    names, targets = collect()
+    assert names == ["tasks/t.YAML", "workflows/UP.MD", "workflows/b.Yml"]
+    assert [target.recognised for target in targets.targets] == [False] * 3
+    assert collect("workflows/UP.MD")[0] == collect("workflows/UP.MD", bundle=".")[0] == ["workflows/UP.MD"]
+    for path, fatal in (("scripts/x.SH", True), ("docs/x.MD", True), ("workflows/README.MD", False)):
+        (problem,) = collect(path)[1].problems
+        assert problem.fatal == fatal, path
+    assert run(["check", "--format", "concise"]) == 1
+    said = [line.partition("unrecognised-extension]: ")[2] for line in capsys.readouterr().out.splitlines()]
+    assert said == [
+        f'the extension "{found}" is never recognised; expected "{expected}"'
+        for found, expected in ((".YAML", ".yml"), (".MD", ".md"), (".Yml", ".yml"))
+    ]
+
+
+def test_a_name_is_taken_by_another_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "w.MD").touch()
+    (tmp_path / "x.yml").touch()
+    assert not is_taken(tmp_path / "w.md", by_other_than=tmp_path / "w.MD")
+    assert is_taken(tmp_path / "x.yml", by_other_than=tmp_path / "x.yaml")
+    monkeypatch.setattr(os.path, "lexists", lambda _: True)  # as where any case of a name leads to the file
+    assert not is_taken(tmp_path / "w.md", by_other_than=tmp_path / "w.MD")
+    assert is_taken(tmp_path / "X.yml", by_other_than=tmp_path / "x.yaml")
 
 
 @pytest.mark.parametrize("path", ["workflows/README.md", "scripts/x.sh"])

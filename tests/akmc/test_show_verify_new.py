@@ -232,6 +232,15 @@ def test_the_yaml_form_checks_clean_and_freezes_too(bundle: Path, capfd: Capture
     assert (bundle / "p.json").exists()
 
 
+def test_the_next_command_can_be_typed(bundle: Path, capfd: Capture) -> None:
+    assert run(["new", "--bundle", "my flows", "a"]) == 0
+    assert (bundle / "my flows" / "workflows" / "a.md").exists()
+    captured = capfd.readouterr()
+    assert (
+        captured.out == "my flows/workflows/a.md\n" and captured.err == "next: akmc check 'my flows/workflows/a.md'\n"
+    )
+
+
 def test_new_goes_into_the_bundle_around(bundle: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     (bundle / "workflows" / "deep").mkdir(parents=True)
     monkeypatch.chdir(bundle / "workflows" / "deep")

@@ -159,6 +159,22 @@ def test_faults_have_lines(tmp_path: Path) -> None:
     assert caught.value.line == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "where", "place"),
+    [
+        ('{"engin": {},\n "a": 1, "engin": {}}', "", (2, 10)),
+        ('{"a": {"a": 1}, "b": ["a", {"a": "a"}],\n  "\\u0061" : {}}', "", (2, 3)),
+        ('{"engines": {"x": {"\u00e9": "}\\"{"},\n"y": {"bin": {"bin": 1},\n"bin": 2}}}', "engines.y", (3, 1)),
+        ('{"engines": {},\n "timeout": NaN}', "timeout", (2, 2)),
+    ],
+)
+def test_what_json_cannot_carry_has_a_place(tmp_path: Path, text: str, where: str, place: tuple[int, int]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        _load(tmp_path, text)
+    assert (caught.value.where, caught.value.line, caught.value.column) == (where, *place)
+    assert f"config.json:{place[0]}:{place[1]}: " in str(caught.value)
+
+
 def test_the_nearest_project_wins_over_the_user(tmp_path: Path) -> None:
     _write(tmp_path / "user/config.json", {"engines": {"a": LLM, "b": LLM}, "defaults": {"engine": "a"}})
     _write(tmp_path / ".akm/config.json", {"defaults": {"engine": "outer"}})

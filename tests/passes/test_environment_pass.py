@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 
 def _source(*refs: str) -> str:
     listed = "".join(f"        - {ref}\n" for ref in refs)
@@ -25,6 +27,18 @@ def test_names_are_frozen_and_values_are_not(check: Callable[..., Any]) -> None:
         ("env/deep/x", "env/deep/x.env"),
         ("workflows/a", "workflows/a.md"),
     ]
+
+
+@pytest.mark.parametrize("files", [{}, {"env/x.env": "A=1\n"}, {"env/xx.env": "A=1\n"}])
+@pytest.mark.parametrize("ref", ["env/x.env", "env/deep/x.env"])
+def test_a_ref_has_no_extension(check: Callable[..., Any], files: dict[str, str], ref: str) -> None:
+    checked = check(_source(ref), files=files, freeze=True)
+    assert checked.rules == [("env-unresolved", 7)]
+    assert f"help: write {ref.removesuffix('.env')}: a ref leaves out the extension of the file" in checked.printed
+
+
+def test_a_file_may_have_the_extension_twice(check: Callable[..., Any]) -> None:
+    assert check(_source("env/x.env"), files={"env/x.env.env": "A=1\n"}, freeze=True).rules == []
 
 
 def test_what_is_missing_is_a_freeze_rule(check: Callable[..., Any]) -> None:

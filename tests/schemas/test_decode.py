@@ -132,6 +132,32 @@ def test_each_mismatch_names_its_part(kit: Any, path: tuple[Any, ...], value: An
     assert which in error.message
 
 
+@pytest.mark.parametrize(
+    ("path", "where", "named"),
+    [
+        (("extra",), "contentHash", "extra"),
+        (("budget", "extra"), "contentHash", "budget.extra"),
+        (("steps", 0, "extra"), "contentHash", "steps[0].extra"),
+        (("steps", 0, "unit", "target", "extra"), "planHash", "steps[0].unit.target.extra"),
+        (("steps", 0, "gate", "judge", "engine", "a b"), "steps[0].gate.judge", 'steps[0].gate.judge.engine["a b"]'),
+        (("provenance", "extra"), "planHash", "provenance.extra"),
+        ((*CHILD, "extra"), "steps[4].unit.target.frozenPlan", "steps[4].unit.target.frozenPlan.extra"),
+    ],
+)
+def test_a_mismatch_names_a_member_that_no_plan_has(kit: Any, path: tuple[Any, ...], where: str, named: str) -> None:
+    error = refused(kit.file_of(change(kit.rich_plan(), path, 1)))
+    assert (error.kind, error.path) == ("integrity", where)
+    assert error.message.endswith(f"; changed was at least {named}, a member that no plan has")
+
+
+def test_a_renamed_member_is_named_too(kit: Any) -> None:
+    plan = kit.small_plan()
+    plan["stepz"] = plan.pop("steps")
+    error = refused(kit.file_of(plan))
+    assert (error.kind, error.path) == ("integrity", "steps")
+    assert "found nothing; changed was at least stepz, a member that no plan has" in error.message
+
+
 def test_a_mismatch_shows_where_long_hashes_differ(kit: Any) -> None:
     plan = kit.small_plan()
     digest = plan["planHash"]

@@ -96,17 +96,18 @@ def _list(user: bool, config: Path | None, format_name: str, origin: bool) -> in
 
 def _set(words: tuple[str, ...], user: bool, config: Path | None) -> int:
     from akmc.config_edit import edited
+    from akmc.files import made
 
     if not words or len(words) % 2:
         raise CommandFault("set takes NAME VALUE pairs", help="for example: akmc config set workflow.maxConcurrency 4")
     file = _file(user, config)
     text = edited(file, [(words[at], words[at + 1]) for at in range(0, len(words), 2)])
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        with made(file.parent):
+            return _write(file, text, "set", words[::2])
     except OSError as error:
         help = "name a file that can be written with --config"
         raise CommandFault(f'cannot make "{file.parent}": {error.strerror or error}', help=help) from error
-    return _write(file, text, "set", words[::2])
 
 
 def _unset(words: tuple[str, ...], user: bool, config: Path | None) -> int:
@@ -120,7 +121,7 @@ def _unset(words: tuple[str, ...], user: bool, config: Path | None) -> int:
     text = without(file, words)
     if text is None:
         what = f'"{words[0]}" is not set' if len(words) == 1 else "not all of them are set"
-        err(f"akmc: {visible(what)} in {visible(str(file))}: nothing was written")
+        err(f"akmc: {visible(what)} in {visible(_shown(file))}: nothing was written")
         err("  help: akmc config list --origin shows what is set, and where")
         return FOUND
     return _write(file, text, "unset", words)
@@ -138,5 +139,11 @@ def _write(file: Path, text: str, done: str, names: tuple[str, ...]) -> int:
     from akmc.render.escape import visible
 
     write_atomically(file, text.encode())
-    err(f"akmc: {done} {visible(', '.join(names))} in {visible(str(file))}")
+    err(f"akmc: {done} {visible(', '.join(names))} in {visible(_shown(file))}")
     return OK
+
+
+def _shown(file: Path) -> str:
+    """A file below the working directory from there, whether it was found or is new; any other as it was named."""
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)

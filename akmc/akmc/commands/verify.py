@@ -15,7 +15,7 @@ Examples:
   akmc verify plan.json
   akmc verify --sources plan.json     also compare the sources it was frozen from
 \b
-Exit status: 0 intact, 1 not, 2 the call makes no sense.
+Exit status: 0 intact, 1 not, 2 the call makes no sense, 78 a faulty config (with --sources).
 """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from akmc.render.finding import Finding
 from akmc.session.links import Links
 from akmc.session.selection import Selection
 from akmc.session.session import Session
-from akmc.session.store import FileStore, read_regular
+from akmc.session.store import FileStore, is_taken, read_regular
 from akmc.session.targets import Problem, Target, Targets
 
 ROUNDS = 1000  # a fix can uncover another, invalid YAML one at a time; one that never settles is cut off here
@@ -85,7 +84,7 @@ def _rename(store: FileStore, target: Target, findings: Sequence[Finding]) -> tu
     if new_name is None:
         return target, 0
     new_path = target.path.with_name(Path(new_name).name)
-    if os.path.lexists(new_path):
+    if is_taken(new_path, by_other_than=target.path):
         raise CommandFault(f'cannot rename "{store.name(target.path)}": "{new_name}" is there already')
     try:
         target.path.rename(new_path)

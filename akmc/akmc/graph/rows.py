@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from akm_schemas.counting import counted
 from akm_schemas.drawing import Line, Node, Scene
 from akm_schemas.drawing.text import clip, wrap
 
@@ -10,8 +11,7 @@ def node_rows(node: Node, width: int, count: int) -> list[str]:
     """Id, kind and mark on the first row, then at most ``count`` facts of ``width`` cells, visible and clipped."""
     facts = [f"{line.name} {line.text[: 4 * width]}" for line in node.lines if line.brief]
     if node.child is not None:
-        steps = node.child.deep()
-        facts.append("1 step inside" if steps == 1 else f"{steps} steps inside")
+        facts.append(f"{counted(node.child.deep(), 'step')} inside")
     if node.optional:
         facts.append("skipped unless selected")
     mark = "" if node.mark is None else f"{clip(node.mark.word, 24)} "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from akmc.console import err, out, read_stdin
 from akmc.faults import FOUND, OK, USAGE, CommandFault
-from akmc.files import create_exclusively, write_atomically
+from akmc.files import create_exclusively, made, write_atomically
 from akmc.migrate.classic import ClassicReader
 from akmc.migrate.comments import keep_comments
 from akmc.migrate.engine_map import EngineMap, read_engine_map
@@ -137,18 +137,15 @@ def _write(text: str, stem: str, name: str, options: MigrateOptions, written: di
     if path in written:
         message = f'"{path}" was just written from "{written[path]}", and "{name}" would go there too'
         raise CommandFault(message, help="rename one of the two, or give them folders of their own")
-    if not options.force:
-        if os.path.lexists(path):
-            raise CommandFault(f'"{path}" is there already', help="choose another folder, or overwrite with --force")
-        try:
+    if not options.force and os.path.lexists(path):
+        raise CommandFault(f'"{path}" is there already', help="choose another folder, or overwrite with --force")
+    try:
+        if not options.force:
             create_exclusively(path, data)
-        except OSError as error:
-            raise CommandFault(f'cannot write "{path}": {error.strerror or error}') from error
-    else:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CommandFault(f'cannot write "{path}": {error.strerror or error}') from error
-        write_atomically(path, data)
+        else:
+            with made(path.parent):
+                write_atomically(path, data)
+    except OSError as error:
+        raise CommandFault(f'cannot write "{path}": {error.strerror or error}') from error
     written[path] = name
     out(f"{path}\n")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from akm_schemas.bounds import DIAGNOSTICS_PER_FILE
+from akm_schemas.counting import counted
 from akmc.render.escape import visible
 from akmc.render.finding import Finding
 
@@ -27,5 +28,4 @@ def capped(findings: Iterable[Finding]) -> Iterator[tuple[str, list[Finding], in
 
 def hidden_line(path: str, hidden: int) -> str:
     """The line that says how many findings of ``path`` are not shown, and where they are."""
-    noun = "finding" if hidden == 1 else "findings"
-    return f"{visible(path)}: {hidden} more {noun} hidden (--format json shows all)"
+    return f"{visible(path)}: {counted(hidden, 'more finding')} hidden (--format json shows all)"

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from akm_schemas.canonical import canonical_text
+from akm_schemas.counting import counted
 from akm_schemas.hashing import sha256_hex
 from akm_schemas.json_types import Json
 from akm_schemas.plan import (
@@ -125,7 +126,7 @@ def _target(target: Target) -> Iterator[str]:
         if target.pass_env:
             yield f"pass env: {', '.join(target.pass_env)}"
     elif isinstance(target, ScriptTarget):
-        yield f"script: {target.ref} ({target.byte_length} bytes) by {_words(target.interpreter)}"
+        yield f"script: {target.ref} ({counted(target.byte_length, 'byte')}) by {_words(target.interpreter)}"
         yield from _script(target)
     elif isinstance(target, CommandTarget):
         yield from _command(target)
@@ -172,7 +173,7 @@ def _command(target: CommandTarget) -> Iterator[str]:
 def _gate(gate: Gate) -> Iterator[str]:
     engine = gate.judge.engine
     kind = engine.platform if isinstance(engine, AgentEngine) else "llm"
-    yield f"gate: at most {gate.max_loops} {'round' if gate.max_loops == 1 else 'rounds'}, judged by {engine.name} ({kind})"
+    yield f"gate: at most {counted(gate.max_loops, 'round')}, judged by {engine.name} ({kind})"
     yield from _command(gate.judge)
     yield "rubric:"
     yield from _prose(gate.rubric)

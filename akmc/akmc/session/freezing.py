@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from akm_schemas.bounds import KIB
 from akm_schemas.plan import Plan
+from akm_schemas.plan_error import ADVICE
 from akmc.console import read_stdin
 from akmc.faults import CONFIG, INTERNAL, OK, USAGE, CommandFault
 from akmc.render.finding import Finding
@@ -75,7 +77,7 @@ def plan_of(
 
 def is_source(spec: str) -> bool:
     """Whether ``spec`` names a source (by its extension) rather than a plan."""
-    return spec != STDIN and Path(spec).suffix in SOURCE_SUFFIXES
+    return spec != STDIN and Path(spec).suffix.lower() in SOURCE_SUFFIXES
 
 
 def plan_bytes(spec: str) -> bytes:
@@ -116,12 +118,11 @@ def read_plan(spec: str, *, status: int = USAGE, ahead: Ahead | None = None) -> 
             return decode_intact(data)
         return decode_plan(data)
     except PlanError as error:
+        if error.kind == "malformed" and is_source(spec):
+            help = f"akmc check {shlex.quote(spec)} checks it, akmc compile {shlex.quote(spec)} -o PLAN writes its plan"
+            raise CommandFault(f'"{spec}" is a source, expected a plan', status=status, help=help) from error
         where = f"{error.path}: " if error.path else ""
-        hint = {
-            "integrity": "the plan was changed after it was frozen; compile its source again",
-            "version": "compile the source again with this version, or upgrade akmc",
-        }.get(error.kind, "is it a plan that akmc compile wrote?")
-        raise CommandFault(f'"{spec}": {where}{error.message}', status=status, help=hint) from error
+        raise CommandFault(f'"{spec}": {where}{error.message}', status=status, help=ADVICE[error.kind]) from error
 
 
 def compile_source(

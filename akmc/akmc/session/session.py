@@ -17,12 +17,13 @@ from akm_schemas.spelling import renew_budget
 from akmc.render.finding import Finding
 from akmc.session.links import Links
 from akmc.session.resolving import START, Resolver, in_order
-from akmc.session.store import FileStore
+from akmc.session.store import FileStore, is_taken
 from akmc.session.suppression import suppress
 from akmc.session.targets import Target, Targets
 from akmc_grammar.diagnostics import Diagnostic, Fix, Sink
 from akmc_grammar.document import Document
 from akmc_grammar.places import Place
+from akmc_passes.bundle import UNRECOGNISED_EXTENSION, admitted_extension
 from akmc_passes.config_places import may_have_config
 from akmc_passes.contract import Asset, Context, PassCrash, Program
 
@@ -310,24 +311,27 @@ class Session(Struct, dict=True):
 
     def _is_superseded(self, target: Target, sink: Sink) -> bool:
         """Whether a ``.yaml`` file is a superseded program, the one format that had such files; reports it then."""
-        if target.family != "workflows":
+        try:
+            source = self.store.read(target.path)
+        except OSError:  # what cannot be read is reported for its extension
+            return False
+        if target.family != "workflows" or target.path.suffix.lower() != UNRECOGNISED_EXTENSION:
             return False
         from akmc_grammar.yaml_workflow import report_program_file
 
-        try:
-            return report_program_file(self.store.read(target.path), sink)
-        except OSError:  # what cannot be read is reported for its extension
-            return False
+        return report_program_file(source, sink)
 
     def _report_extension(self, sink: Sink, target: Target) -> None:
-        name = self.store.name(target.path)
-        twin = target.path.with_suffix(".yml")
-        new_name = f"{name.removesuffix('.yaml')}.yml"
-        if os.path.lexists(twin):
+        name, found = self.store.name(target.path), target.path.suffix
+        expected = admitted_extension(target.family, found)
+        assert expected is not None  # else it were no target
+        twin = target.path.with_suffix(expected)
+        new_name = name.removesuffix(found) + expected
+        if is_taken(twin, by_other_than=target.path):
             fix, help = None, f'"{new_name}" is there already: merge the two, and delete this one'
         else:
             fix, help = Fix(f'rename it to "{new_name}"', rename=new_name), f'rename it to "{new_name}"'
-        message = 'the extension ".yaml" is never recognised; expected ".yml"'
+        message = f'the extension "{found}" is never recognised; expected "{expected}"'
         sink.report("unrecognised-extension", Place(name, span=START), message, help=help, fix=fix)
 
 

@@ -111,3 +111,14 @@ def read_regular(path: Path) -> bytes:
             return file.read()
     finally:
         os.close(descriptor)
+
+
+def is_taken(path: Path, *, by_other_than: Path) -> bool:
+    """Whether anything but the file ``by_other_than``, which is in the same folder, has the name ``path``.
+
+    Where a file system takes ``W.MD`` and ``w.md`` for one name, the folder's own list tells whether they are two.
+    """
+    if not os.path.lexists(path):
+        return False
+    same_but_for_case = path.name.lower() == by_other_than.name.lower()
+    return not same_but_for_case or any(entry.name == path.name for entry in path.parent.iterdir())

@@ -21,12 +21,12 @@ from akmc_passes.bundle import (
     CHECKED_FAMILIES,
     FAMILIES,
     NAMED_FAMILIES,
-    NO_ASSET,
     Bundle,
     Located,
     classify,
     dot_folder,
     find_bundle,
+    is_no_asset,
     iter_assets,
 )
 from akmc_passes.contract import Asset
@@ -36,7 +36,8 @@ Family: TypeAlias = Literal["workflows", "tasks", "commands"]
 
 _TYPE_WORKFLOW = r"""type:[ \t]+(["']?)workflow\1[ \t]*(#.*)?"""
 _SUPERSEDED = r"""# Workflow:|version:[ \t]*["']?[12]["']?[ \t]*(#.*)?$"""
-_PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type
+_OUTSIDE = ', or a Markdown file with "type: workflow" in its frontmatter'
+_PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type, or that it is a plan
 
 
 class Target(Struct, frozen=True, dict=True):
@@ -163,7 +164,7 @@ class Collector:
         elif located is not None:
             what = f'"{text}" is read where a workflow uses it; expected one of {self._kinds()}'
             self.problems.append(Problem(what, fatal=False))
-        elif path.name == NO_ASSET:
+        elif is_no_asset(path.name):
             self.problems.append(Problem(f'"{text}" is no asset: it is there for readers, and left out', fatal=False))
         elif path.suffix == ".md" and _says_workflow(_head(path)):
             self._outside(path)
@@ -173,14 +174,19 @@ class Collector:
     def _homeless(self, text: str) -> Problem:
         where = " of that bundle" if self.bundle is not None else ""
         path = Path(text)
+        if _is_plan(path):
+            return Problem(f'"{text}" is a compiled plan, no source: see akmc verify, akmc show and akm-run')
         folder = absolute(path).parent
         hidden = (
             _dotted(folder)
             if self.bundle is None and any(part.name in FAMILIES for part in (folder, *folder.parents))
             else ""
         )
-        older = f"; it looks like a superseded workflow: akmc migrate {text}" if _is_superseded(path) else ""
-        expected = hidden or f"; expected one of {self._kinds()}{older}"
+        if _is_superseded(path):
+            way_out = f"; it looks like a superseded workflow: akmc migrate {text}"
+        else:
+            way_out = _OUTSIDE if path.suffix == ".md" else ""
+        expected = hidden or f"; expected one of {self._kinds()}{way_out}"
         return Problem(f'"{text}" belongs to no family folder{where}{expected}')
 
     def _kinds(self) -> str:
@@ -280,6 +286,12 @@ def _is_superseded(path: Path) -> bool:
     if path.suffix not in (".md", ".yml", ".yaml"):
         return False
     return any(re.match(_SUPERSEDED, line) for line in _head(path).decode("utf-8", "replace").splitlines())
+
+
+def _is_plan(path: Path) -> bool:
+    """Whether a file outside every family folder looks like what ``akmc compile`` writes."""
+    head = _head(path)
+    return head.lstrip().startswith(b"{") and b'"irVersion"' in head
 
 
 def _head(path: Path) -> bytes:

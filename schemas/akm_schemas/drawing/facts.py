@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from akm_schemas.canonical import canonical_text
+from akm_schemas.counting import counted
 from akm_schemas.drawing.model import Kind, Line, Prose
 from akm_schemas.plan import (
     ChildTarget,
@@ -85,14 +86,14 @@ def head_of(plan: Plan) -> Iterator[Line]:
     if params:
         yield Line("params", ", ".join(sorted(params)))
     budget = [
-        f"{value} {word}"
-        for value, word in ((plan.budget.max_units, "units"), (plan.budget.max_tokens, "tokens"))
+        counted(value, word)
+        for value, word in ((plan.budget.max_units, "unit"), (plan.budget.max_tokens, "token"))
         if value is not UNSET
     ]
     if budget:
         yield Line("budget", ", ".join(budget))
     if plan.execution.max_concurrency is not None:
-        yield Line("width", f"at most {plan.execution.max_concurrency} units at a time")
+        yield Line("width", f"at most {counted(plan.execution.max_concurrency, 'unit')} at a time")
     for cron in plan.provenance.schedule or ():
         yield Line("schedule", cron)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from akm_schemas.counting import counted
 from akm_schemas.drawing.model import Arc, Line, Node, Scene
 from akm_schemas.drawing.text import wrap
 
@@ -117,8 +118,7 @@ def _rows(lines: tuple[Line, ...], y: int) -> tuple[tuple[Row, ...], int]:
 def _box(node: Node, y: int, entering: list[int]) -> Box:
     lines = [line for line in node.lines if line.brief]
     if node.child is not None:
-        count = node.child.deep()
-        lines.append(Line("folded", "1 step" if count == 1 else f"{count} steps"))
+        lines.append(Line("folded", counted(node.child.deep(), "step")))
     elif node.kind == "prompt" and node.prose:
         lines.append(Line("asks", node.prose[0].text.split("\n", 1)[0]))
     if node.mark is not None:
