@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from akm_run.console import explain, flush_out, mute, say, whole_streams
 from akm_run.faults import CommandFault, OutputFault
+from akm_run.interrupts import process_ends_here
 
 INTERRUPTED = 130
 INTERNAL = 70
@@ -23,6 +24,7 @@ def main() -> NoReturn:
     try:
         if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, from the first moment on
+        process_ends_here()
         _fill_descriptors()
         whole_streams()
         code = run(sys.argv[1:])

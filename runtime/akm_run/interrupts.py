@@ -12,6 +12,13 @@ from types import FrameType, TracebackType
 from typing import Any, Final
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_ends_here = False
+
+
+def process_ends_here() -> None:
+    """This process does one command and ends: once there is a run, its document and status stand whatever comes later."""
+    global _ends_here
+    _ends_here = True
 
 
 class Interrupts:
@@ -33,7 +40,9 @@ class Interrupts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the signals back."""
+        """Give the signals back, unless there is a run and nobody who would want them."""
+        if self._holding and _ends_here:
+            return
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -57,6 +57,20 @@ def test_an_ignored_hangup_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_document_changes_nothing(tmp_path: Path, plans: PlanMaker, number: int) -> None:
+    """It comes when the run is printed and the process has not ended yet."""
+    (tmp_path / "plan.json").write_bytes(plans.data(plans.step("a")))
+    late = (
+        "import os, sys; from akm_run import cli; last = cli.flush_out\n"
+        f"cli.flush_out = lambda: (os.kill(os.getpid(), {int(number)}), last())\n"
+        "sys.argv = ['akm-run', 'plan.json', '--json']; cli.main()"
+    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / ".home")}
+    done = subprocess.run([sys.executable, "-c", late], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "completed"), done.stderr
+
+
 def test_a_signal_at_any_moment(tmp_path: Path, plans: PlanMaker, run_program: Run) -> None:
     """Sixteen of them, from the first instructions to the last: no traceback, a document once there is a run."""
     chance = random.Random(7)
