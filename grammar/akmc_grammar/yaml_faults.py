@@ -141,7 +141,7 @@ def _no_colon(lines: list[str], fault: Fault) -> Explanation:
 
 def _unclosed_flow(fault: Fault, lines: list[str]) -> Explanation:
     """``[1, 2`` or ``{a: 1``: reported where it opens when the text ends or goes on below without the bracket."""
-    indexed = _indexed(lines[fault.mark.line], fault.mark)
+    indexed = _indexed(lines, fault.mark)
     if indexed is not None:
         return indexed
     opener = fault.context_mark or fault.mark
@@ -153,19 +153,34 @@ def _unclosed_flow(fault: Fault, lines: list[str]) -> Explanation:
     return Explanation(fault.mark, 1, found, f'separate entries by ",", close with "{closer}"')
 
 
-def _indexed(line: str, mark: Mark) -> Explanation | None:
+def _indexed(lines: list[str], mark: Mark) -> Explanation | None:
     """``[steps.scan.output.rows[12].kind]``: in a flow list or mapping a bracket ends what is not quoted."""
+    line = lines[mark.line]
     # No reference is longer, and a search over a whole line of one word takes time in its square.
     window = max(mark.column - _COMPARED, 0)
     head, tail = _WORD_BEFORE.search(line, window, mark.column), _INDEXES.match(line, mark.column)
     if head is None or tail is None:
         return None
     word = head[0] + tail[0]
-    what = "the reference" if word.startswith(("params.", "steps.")) else "it"
     message = f'"{word}" is not quoted, so its "[" is read as the beginning of a list'
+    if not _begins_entry(lines, mark.line, head.start()):
+        help = "put the whole text in quotes, from its first word on"
+        return Explanation(replace(mark, column=head.start()), len(word), message, help)
+    what = "the reference" if word.startswith(("params.", "steps.")) else "it"
     return Explanation(
         replace(mark, column=head.start()), len(word), message, f'put {what} in quotes: "{word}"', quote=True
     )
+
+
+def _begins_entry(lines: list[str], line: int, column: int) -> bool:
+    """Whether what stands there begins an entry of a flow list or mapping, or the value of one: quotes may begin there."""
+    prefix = lines[line][:column]
+    before = prefix.rstrip()
+    apart = before != prefix
+    while not before and line > 0:
+        line, apart = line - 1, True
+        before = lines[line].rstrip()
+    return before.endswith(("[", "{", ",")) or (apart and before.endswith(":"))
 
 
 _TABLE: Final = (

@@ -141,3 +141,31 @@ def test_a_heading_without_a_blank_is_mended_where_it_stands_alone(bundle: Path)
     path = put(bundle, b"---\nsteps:\n  - id: build\n---\n\n##build\n\nText.\n")
     assert run(["check", "--fix"]) == 0
     assert b"\n## build\n" in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[s&a steps.scan.output.rows[12]]", None),
+        ("[s\n      steps.scan.output.rows[12]]", None),
+        ("[a, b steps.scan.output[1]]", None),
+        ("[\n      steps.scan.output[1],\n\n   steps.scan.output[2]]", '[\n      "steps.scan.output[1]",\n\n   "steps.scan.output[2]"]'),
+        ("[params.x,steps.scan.output[1]]", '[params.x,"steps.scan.output[1]"]'),
+    ],
+)  # fmt: skip
+def test_a_reference_is_quoted_only_where_quotes_may_begin(bundle: Path, before: str, after: str | None) -> None:
+    text = "---\nparams: {x: {type: string}}\nsteps:\n  - id: scan\n  - id: report\n    inputs: INPUTS\n---\n## scan\nGo.\n## report\nGo.\n"
+    path = put(bundle, text.replace("INPUTS", before).encode())
+    status = run(["check", "--fix"])
+    assert (path.read_text(), status) == (text.replace("INPUTS", after or before), 0 if after else 1)
+
+
+def test_a_fix_that_never_settles_changes_nothing(
+    bundle: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("akmc_grammar.yaml_faults._begins_entry", lambda *_: True)
+    text = b"---\nsteps:\n  - id: scan\n    inputs: [s&a teps.b.output.rows[1].kind]\n---\n## scan\nGo.\n"
+    path = put(bundle, text)
+    assert run(["check", "--fix"]) == 1
+    assert path.read_bytes() == text
+    assert "fixed" not in capfd.readouterr().err.replace("fixable", "")

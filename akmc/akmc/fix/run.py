@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from akmc.session.session import Session
 from akmc.session.store import FileStore, is_taken, read_regular
 from akmc.session.targets import Problem, Target, Targets
 
-ROUNDS = 1000  # a fix can uncover another, invalid YAML one at a time; one that never settles is cut off here
+ROUNDS = 1000  # a fix can uncover another, invalid YAML one at a time; such a file is mended further by the next call
+AGAIN = 64  # so often may one rule be mended on one line: a fix that does not settle has mended nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,17 @@ def _fix(session: Session, target: Target, selection: Selection) -> tuple[Target
     except OSError:  # the check that follows says so
         return target, applied
     settled = 0
+    mended = Counter[tuple[str, int]]()
     for _ in range(ROUNDS):
         source = store.read(target.path)
-        fixes = [finding.fix for finding in _fixable(session, target, selection) if finding.fix is not None]
-        result = mend(source, fixes)
+        findings = _fixable(session, target, selection)
+        result = mend(source, [finding.fix for finding in findings if finding.fix is not None])
         if result.applied == 0:
             break
+        mended.update({(finding.rule.name, finding.span.line) for finding in findings})
+        if max(mended.values()) > AGAIN:
+            store.put(target.path, original.raw)
+            return target, applied
         settled += result.applied
         store.put(target.path, result.raw)
     if settled:
