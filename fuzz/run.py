@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for ``python -m fuzz.run`` from the root
-os.environ.setdefault("AKMC_FUZZ_SECONDS", "2")  # a run by hand has a quieter machine than CI
+if __name__ == "__main__":
+    os.environ.setdefault("AKMC_FUZZ_SECONDS", "2")  # a run by hand has a quieter machine than the tests
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.stateful import run_state_machine_as_test
