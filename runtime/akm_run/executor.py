@@ -48,13 +48,13 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Threads that are started as they are needed and reused; they live no longer than the process.
+    """Threads that are started as they are needed and reused until ``close``; they live no longer than the process.
 
     Where the machine gives fewer threads than are wanted, units wait for those that there are.
     """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads = 0
         self._idle = 0  # below zero: so many units wait
         self._lock = threading.Lock()
@@ -69,6 +69,12 @@ class LocalExecutor:
             self._idle -= 1
         self._jobs.put(_Job(request, dispatcher, cancel, done))
 
+    def close(self) -> None:
+        """Let the threads end, each when it has performed what it was given; nothing is submitted after it."""
+        with self._lock:
+            for _ in range(self._threads):
+                self._jobs.put(None)
+
     def _start_thread(self) -> None:
         try:
             threading.Thread(target=self._work, name="akm-unit", daemon=True).start()
@@ -82,6 +88,8 @@ class LocalExecutor:
     def _work(self) -> None:
         while True:
             job = self._jobs.get()
+            if job is None:
+                return
             try:
                 outcome = Done(job.request.unit_id, job.dispatcher(job.request, job.cancel))
             except BaseException as crash:  # noqa: BLE001  a dispatcher's bug must reach the driver, not end a thread in silence

@@ -49,11 +49,15 @@ def drive(journal: Journal, run: RunRow, plan: Plan, invocation: Invocation) -> 
         bundle_of = partial(bundle_root, workspace=invocation.workspace, scope=invocation.scope)
         around = surroundings_of(journal, run, core, invocation.workspace, bundle_of(plan))
         children = Children(journal, invocation.limits, bundle_of)
+        executor = LocalExecutor()
         driver = Driver(
-            core, journal, LocalExecutor(), around, invocation.options, invocation.watch, children, invocation.tape
+            core, journal, executor, around, invocation.options, invocation.watch, children, invocation.tape
         )
         invocation.interrupts.hand_to(driver.interrupt)
-        ending = driver.drive()
+        try:
+            ending = driver.drive()
+        finally:
+            executor.close()
         core.forget()  # what follows reads the results from the journal, and needs the room
         return ending
     finally:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from akm_run.cancel import Cancellation
+from akm_run.cli import run
 from akm_run.dispatch.contract import UnitRequest, UnitResult
 from akm_run.executor import Done, LocalExecutor
 from akm_run.faults import UsageFault
@@ -88,3 +89,28 @@ def test_without_any_thread_a_unit_is_refused(monkeypatch: pytest.MonkeyPatch) -
     refusing(monkeypatch, 0)
     with pytest.raises(UsageFault, match="no thread"):
         submitted(LocalExecutor(), 1)
+
+
+def test_no_thread_outlives_a_closed_executor() -> None:
+    executor = LocalExecutor()
+    before = set(threading.enumerate())
+    submitted(executor, 5)
+    threads = set(threading.enumerate()) - before
+    assert threads
+    executor.close()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+
+
+def test_a_run_in_a_process_of_somebody_elses_leaves_no_thread(
+    tmp_path: Path, plans: PlanMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AKM_CONFIG_DIR", str(tmp_path / "config"))
+    Path("plan.json").write_bytes(plans.data(plans.step("a"), plans.step("b")))
+    before = set(threading.enumerate())
+    assert run(["plan.json"]) == 0
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
