@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
-from akm_schemas.bounds import Bound
+from akm_schemas.bounds import CONFIG_FILE_BYTES, Bound
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.strict_json import JsonFault, parse_json
 from akmc_grammar.suggest import did_you_mean, listed
@@ -210,11 +210,14 @@ def kind_of(value: Json) -> str:
 def read_settings(file: FilePath) -> Reader | None:
     """A reader of ``file``, ``None`` when there is no such file; ConfigError when it cannot be read."""
     try:
-        raw = file.read_bytes()
+        with file.open("rb") as stream:  # a device has no end
+            raw = stream.read(CONFIG_FILE_BYTES.high + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ConfigError(file, "", f"cannot be read: {error.strerror}") from None
+    if not CONFIG_FILE_BYTES.holds(len(raw)):
+        raise ConfigError(file, "", f"is longer than {CONFIG_FILE_BYTES.high} bytes: is it a config?")
     try:
         return Reader(file, raw.decode("utf-8"))
     except UnicodeDecodeError as error:

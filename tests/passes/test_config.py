@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from akm_schemas.bounds import CONFIG_FILE_BYTES
 from akmc_passes.config import Config, ConfigError, load_config, user_folder
 from akmc_passes.engine_config import AgentEngineConfig, LlmEngineConfig
 
@@ -173,6 +175,13 @@ def test_what_json_cannot_carry_has_a_place(tmp_path: Path, text: str, where: st
         _load(tmp_path, text)
     assert (caught.value.where, caught.value.line, caught.value.column) == (where, *place)
     assert f"config.json:{place[0]}:{place[1]}: " in str(caught.value)
+
+
+def test_a_file_without_end_is_no_config(tmp_path: Path) -> None:
+    (tmp_path / "endless.json").touch()
+    os.truncate(tmp_path / "endless.json", CONFIG_FILE_BYTES.high + 1)
+    with pytest.raises(ConfigError, match=f"is longer than {CONFIG_FILE_BYTES.high} bytes"):
+        load_config(tmp_path, explicit=tmp_path / "endless.json")
 
 
 def test_the_nearest_project_wins_over_the_user(tmp_path: Path) -> None:
