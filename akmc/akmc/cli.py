@@ -12,7 +12,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from akmc.console import err, leave, whole_streams
+from akm_schemas.whole_streams import whole_streams
+from akmc.console import err, leave
 from akmc.faults import INTERNAL, INTERRUPTED, USAGE, CommandFault
 
 if TYPE_CHECKING:

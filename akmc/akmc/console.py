@@ -8,51 +8,17 @@ a closed pipe changes no exit status and prints nothing, not even when the inter
 from __future__ import annotations
 
 import errno
-import io
 import os
 import sys
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TextIO, TypeAlias
+from typing import Final, Literal, NoReturn, TextIO, TypeAlias
 
 from akmc.faults import FOUND, CommandFault
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
 _choice: ColorChoice = "auto"
 _reader_left = False
 _LONGEST: Final = 4000
-
-
-class _Whole(io.FileIO):
-    """A descriptor that waits until it takes something: a pipe may have been opened so that it takes nothing at times."""
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        """Write some of ``data``, at least one byte; returns how many. Raises OSError."""
-        taken: int | None = super().write(data)
-        while taken is None:
-            from select import select  # never needed where somebody reads in time
-
-            select((), (self,), ())
-            taken = super().write(data)
-        return taken
-
-
-def whole_streams() -> None:
-    """Have all that this process prints, by whatever library, written whole or fail with an ``OSError``.
-
-    With ``PYTHONUNBUFFERED`` the interpreter's own streams hand on what is left of a disk, and say nothing of the rest.
-    """
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if not isinstance(stream, io.TextIOWrapper):  # closed when the process was started
-            continue
-        if type(getattr(stream.buffer, "raw", stream.buffer)) is io.FileIO:  # Windows' consoles are none
-            stream.flush()
-            buffer = io.BufferedWriter(_Whole(stream.fileno(), "wb", closefd=False))
-            lines = stream.line_buffering
-            setattr(sys, name, io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=lines))
 
 
 def choose_color(choice: ColorChoice) -> None:

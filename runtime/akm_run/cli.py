@@ -11,9 +11,10 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from akm_run.console import explain, flush_out, mute, say, whole_streams
+from akm_run.console import explain, flush_out, mute, say
 from akm_run.faults import CommandFault, OutputFault
 from akm_run.interrupts import process_ends_here
+from akm_schemas.whole_streams import whole_streams
 
 INTERRUPTED = 130
 INTERNAL = 70

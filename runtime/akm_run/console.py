@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Literal, TextIO, TypeAlias
+from typing import Final, Literal, TextIO, TypeAlias
 
 from akm_run.faults import OutputFault
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 Color: TypeAlias = Literal["auto", "always", "never"]
 _READER_GONE: Final = (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN)  # Windows says EINVAL for a closed pipe
@@ -33,36 +29,6 @@ _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202
 
 # colours of our own, which ``paint`` writes, and all that is unsafe
 _OWN_OR_UNSAFE: Final = re.compile(f"\x1b\\[(?:0|{'|'.join(sorted(set(_CODES.values())))})m|{_UNSAFE.pattern}")
-
-
-class _Whole(io.FileIO):
-    """A descriptor that waits until it takes something: a pipe may have been opened so that it takes nothing at times."""
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        """Write some of ``data``, at least one byte; returns how many. Raises OSError."""
-        taken: int | None = super().write(data)
-        while taken is None:
-            from select import select  # never needed where somebody reads in time
-
-            select((), (self,), ())
-            taken = super().write(data)
-        return taken
-
-
-def whole_streams() -> None:
-    """Have all that this process prints, by whatever library, written whole or fail with an ``OSError``.
-
-    With ``PYTHONUNBUFFERED`` the interpreter's own streams hand on what is left of a disk, and say nothing of the rest.
-    """
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if not isinstance(stream, io.TextIOWrapper):  # closed when the process was started
-            continue
-        if type(getattr(stream.buffer, "raw", stream.buffer)) is io.FileIO:  # Windows' consoles are none
-            stream.flush()
-            buffer = io.BufferedWriter(_Whole(stream.fileno(), "wb", closefd=False))
-            lines = stream.line_buffering
-            setattr(sys, name, io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=lines))
 
 
 def wants_color(choice: Color, stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
