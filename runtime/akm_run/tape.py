@@ -75,6 +75,9 @@ class Tape(Protocol):
     def around(self, asked: Asked, dispatcher: Dispatcher) -> Dispatcher:
         """What performs the attempt instead of ``dispatcher``."""
 
+    def close(self) -> None:
+        """Give the file back, when no attempt is performed any more."""
+
 
 class Recorder:
     """Appends every answer to a file as it comes. Raises UsageFault when the file cannot be opened."""
@@ -99,6 +102,11 @@ class Recorder:
 
         return perform
 
+    def close(self) -> None:
+        """See ``Tape``."""
+        with self._lock:
+            self._file.close()
+
     def _write(self, asked: Asked, result: UnitResult) -> None:
         answer = RecordedAnswer(
             value=as_journaled(result.value),
@@ -114,7 +122,9 @@ class Recorder:
         rest = memoryview(msgspec.json.encode(line) + b"\n")
         with self._lock:
             try:
-                while self.fault is None and rest:  # the last bytes of a disk take less than they were given
+                while (
+                    self.fault is None and rest and not self._file.closed
+                ):  # the last bytes of a disk take less than they were given
                     rest = rest[self._file.write(rest) :]
             except OSError as error:
                 help = "the run is not affected, and its recording is not whole"
@@ -146,6 +156,9 @@ class Replayer:
             return UnitResult(**{name: getattr(answer, name) for name in answer.__struct_fields__})
 
         return perform
+
+    def close(self) -> None:
+        """See ``Tape``: the file was read to its end."""
 
     def _miss(self, asked: Asked) -> ReplayMiss:
         message = f'"{self._path}" has no answer for {asked.unit_id}'

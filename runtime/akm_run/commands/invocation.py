@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,17 +84,25 @@ def carry_out(options: RunOptions) -> int:
     scope = current_scope(options.db)
     if options.dry_run:
         return _dry(options, scope)
-    aids = Aids(
-        open_tape(options.record, options.replay),
-        None if options.events_file is None else open_events(options.events_file),
-    )
-    with Interrupts() as interrupts:
+    with ExitStack() as files, Interrupts() as interrupts:
+        aids = _aids(options, files)
         journal, run = _target(options, scope, interrupts)
         interrupts.hold()
         if run.status == "completed":
             tidy(journal.path, [run.run_id])
             return _finish(journal, run.run_id, "settled", options)
         return _driven(options, scope, (journal, run), aids, interrupts)
+
+
+def _aids(options: RunOptions, files: ExitStack) -> Aids:
+    """The files of ``options``, which ``files`` closes; before anything is published."""
+    tape = open_tape(options.record, options.replay)
+    if tape is not None:
+        files.callback(tape.close)
+    events = None if options.events_file is None else open_events(options.events_file)
+    if events is not None:
+        files.callback(events.close)
+    return Aids(tape, events)
 
 
 def _driven(

@@ -77,6 +77,9 @@ class Sink(Protocol):
     def write(self, data: bytes, /) -> object:
         """Append ``data``."""
 
+    def close(self) -> None:
+        """Give the file back; nothing is written after it."""
+
 
 class FileSink:
     """The file, device or pipe of ``--events``. A pipe whose reader has gone is no fault."""
@@ -93,10 +96,16 @@ class FileSink:
             while self._file is not None and rest:  # the last bytes of a disk take less than they were given
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            self._file = None
+            self.close()
             if error.errno != errno.EPIPE:
                 help = "the run is not affected; akm-run events RUN_ID prints all of its events"
                 self.fault = OutputFault(f'cannot write --events "{self._name}": {error.strerror}', help)
+
+    def close(self) -> None:
+        """See ``Sink``."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
 
 class StdoutSink:
@@ -112,6 +121,9 @@ class StdoutSink:
                 out(data)
         except OutputFault as fault:
             self.fault = fault
+
+    def close(self) -> None:
+        """Nothing: the process's own stream stays open."""
 
 
 def open_events(name: str) -> Sink:
