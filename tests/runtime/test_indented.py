@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from akm_run.show import indented as module
+from akm_run import cuts, windowed
 from akm_run.show.indented import indented
 from akm_run.values import decoded as value_of
 from akm_run.values import encoded
+from akm_run.windowed import Windowed
 from akm_schemas.json_types import Json
 
 TEXT = st.text() | st.text(alphabet='a"\\,:[]{}\n\u202e\x7f\U0001f600', max_size=40)
@@ -32,6 +33,10 @@ def decoded(data: object) -> Json:
     return value_of(data)
 
 
+def pieces_of(data: bytes, pad: bytes = b"\n") -> Iterator[bytes]:
+    return indented(Windowed.of(data), decoded, pad)
+
+
 def whole(data: bytes, pad: bytes = b"\n") -> bytes:
     text = msgspec.json.format(msgspec.json.encode(decoded(data)), indent=2)
     return text.replace(b"\n", pad)
@@ -40,16 +45,17 @@ def whole(data: bytes, pad: bytes = b"\n") -> bytes:
 @pytest.fixture
 def tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PIECE_BYTES", 16)
+        patch.setattr(cuts, "PIECE_BYTES", 16)
         yield
 
 
-@given(JSON, st.integers(2, 60), st.sampled_from([b"\n", b"\n    "]))
-def test_pieces_are_the_whole(value: Json, size: int, pad: bytes) -> None:
+@given(JSON, st.integers(2, 60), st.integers(1, 80), st.sampled_from([b"\n", b"\n    "]))
+def test_pieces_are_the_whole(value: Json, size: int, window: int, pad: bytes) -> None:
     data = encoded(value)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PIECE_BYTES", size)
-        assert b"".join(indented(data, decoded, pad)) == whole(data, pad)
+        patch.setattr(cuts, "PIECE_BYTES", size)
+        patch.setattr(windowed, "WINDOW_BYTES", window)
+        assert b"".join(pieces_of(data, pad)) == whole(data, pad)
 
 
 @pytest.mark.parametrize(
@@ -65,15 +71,15 @@ def test_pieces_are_the_whole(value: Json, size: int, pad: bytes) -> None:
 )
 @pytest.mark.usefixtures("tiny")
 def test_hard_values(value: Json) -> None:
-    pieces = list(indented(encoded(value), decoded))
+    pieces = list(pieces_of(encoded(value)))
     assert b"".join(pieces) == whole(encoded(value)) and len(pieces) > 3
 
 
 def test_a_large_value_is_never_whole() -> None:
     data = encoded({"said": [{"text": "x" * 4096, "n": index} for index in range(500)]})
-    pieces = list(indented(data, decoded))
+    pieces = list(pieces_of(data))
     assert b"".join(pieces) == whole(data)
-    assert max(map(len, pieces)) < 2 * module.PIECE_BYTES
+    assert max(map(len, pieces)) < 2 * cuts.PIECE_BYTES
 
 
 @given(JSON, st.data())
@@ -89,9 +95,10 @@ def test_damaged_text_is_refused_or_read_as_it_is(value: Json, draws: st.DataObj
     except (msgspec.DecodeError, ValueError):
         expected = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PIECE_BYTES", 4)
+        patch.setattr(cuts, "PIECE_BYTES", 4)
+        patch.setattr(windowed, "WINDOW_BYTES", draws.draw(st.integers(1, 40)))
         try:
-            text = b"".join(indented(bytes(data), decoded))
+            text = b"".join(pieces_of(bytes(data)))
         except (msgspec.DecodeError, ValueError):
             assert expected == []
         else:

@@ -53,6 +53,8 @@ def _print(opened: OpenRun, name: str | None) -> None:
         help = f'did you mean "{close}"?' if close else f"outputs: {listed(values)}"
         raise UsageFault(f'run {run_id} exports no "{name}"', help)
     value = values[name]
-    if isinstance(value, Stored) and value.read()[:1] == b'"':
-        value = cast(str, value.decode(bytes(value.read())))
+    if isinstance(value, Stored):
+        with value.text() as text:
+            if text[:1] == b'"':
+                value = cast(str, value.decode(text[:]))
     out(as_json(value) if isinstance(value, Stored) else value.encode("utf-8", "backslashreplace") + b"\n")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from akm_run.values import encoded
+from akm_run.windowed import Windowed
 from akm_schemas.bounds import KIB, RESULT_INLINE_BYTES
 from akm_schemas.json_types import Json, JsonObject
 
@@ -47,6 +49,18 @@ def read(connection: sqlite3.Connection, rowid: int) -> bytes:
     """The JSON in the blob at ``rowid``; within the statement that found it, so that it is still there."""
     with connection.blobopen("blobs", "data", rowid, readonly=True) as blob:
         return blob.read()
+
+
+@contextmanager
+def opened(connection: sqlite3.Connection, rowid: int) -> Iterator[Windowed]:
+    """The JSON in the blob at ``rowid``, of which a window is in memory; as ``read``, and until the block is left."""
+    with connection.blobopen("blobs", "data", rowid, readonly=True) as blob:
+
+        def part(start: int, stop: int) -> bytes:
+            blob.seek(start)
+            return blob.read(stop - start)
+
+        yield Windowed(len(blob), part)
 
 
 def _pieces(value: Json) -> Iterator[bytes]:

@@ -6,14 +6,17 @@ Read within ``one_moment``: what is found when a document is made is then still 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
+from akm_run import cuts
 from akm_run.journal import blobs
 from akm_run.journal.reader import Reader
 from akm_run.journal.trouble import DamagedFault
+from akm_run.windowed import Windowed
 from akm_schemas.json_types import Json
 
 _ARTIFACT: Final = (
@@ -21,29 +24,44 @@ _ARTIFACT: Final = (
 )
 _OUTPUTS: Final = "SELECT outputs, blobs.rowid FROM runs LEFT JOIN blobs ON sha256 = outputs_blob WHERE run_id = ?"
 
-Text: TypeAlias = bytes | memoryview
-"""JSON text, or a part of it that is not copied."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A stored value. ``read`` gives its canonical JSON anew, for nothing of it is kept here; ``decode`` makes a value of
+    """A stored value. ``text`` opens its canonical JSON anew, for nothing of it is kept here; ``decode`` makes a value of
     that or of a part of it, and raises DamagedFault for bytes that the journal never wrote."""
 
-    read: Callable[[], Text]
+    text: Callable[[], AbstractContextManager[Windowed]]
     decode: Callable[[object], Json]
 
     def members(self) -> dict[str, Stored]:
-        """The members of an object by name, which all keep the text that was read for them."""
-        try:
-            found = msgspec.json.decode(self.read(), type=dict[str, msgspec.Raw])
-        except (msgspec.DecodeError, ValueError):
-            self.decode(self.read())  # says what is wrong with it, if it is JSON at all
-            raise
-        return {name: self._member(raw) for name, raw in found.items()}
+        """The members of an object by name; the large ones stay where they are."""
+        with self.text() as text:
+            if len(text) <= cuts.PIECE_BYTES:
+                return self._small(text[:])
+            found: dict[str, Stored] = {}
+            for first, last, alone in cuts.runs(text, 1, len(text) - 1):
+                value = cuts.text_end(text, first, last) + 1
+                if alone and last - value > cuts.PIECE_BYTES and text[value - 1] == ord(":"):
+                    found[str(self.decode(text[first : value - 1]))] = self._part(value, last)
+                else:
+                    found |= self._small(b"{" + text[first:last] + b"}")
+            return found
 
-    def _member(self, raw: msgspec.Raw) -> Stored:
-        return Stored(lambda: memoryview(raw), self.decode)
+    def _small(self, text: bytes) -> dict[str, Stored]:
+        try:
+            members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        except (msgspec.DecodeError, ValueError):
+            self.decode(text)  # says what is wrong with it, if it is no JSON at all
+            raise
+        return {name: _in_memory(bytes(raw), self.decode) for name, raw in members.items()}
+
+    def _part(self, start: int, stop: int) -> Stored:
+        @contextmanager
+        def part() -> Iterator[Windowed]:
+            with self.text() as text:
+                yield text.part(start, stop)
+
+        return Stored(part, self.decode)
 
 
 def stored_artifacts(journal: Reader, run_id: str) -> Iterator[tuple[int, Stored]]:
@@ -61,11 +79,19 @@ def stored_outputs(journal: Reader, run_id: str) -> Stored | None:
 
 
 def _stored(journal: Reader, query: str, key: tuple[str | int, ...]) -> Stored:
-    def read() -> bytes:
+    @contextmanager
+    def text() -> Iterator[Windowed]:
         inline, rowid = journal.connection.execute(query, key).fetchone()
-        data = inline if rowid is None else blobs.read(journal.connection, rowid)
-        if not isinstance(data, bytes | str):
+        if rowid is not None:
+            with blobs.opened(journal.connection, rowid) as data:
+                yield data
+            return
+        if not isinstance(inline, bytes | str):
             raise DamagedFault(journal.path, "a stored value is no canonical JSON (it is a number)")
-        return data if isinstance(data, bytes) else data.encode()
+        yield Windowed.of(inline if isinstance(inline, bytes) else inline.encode())
 
-    return Stored(read, journal.stored)
+    return Stored(text, journal.stored)
+
+
+def _in_memory(data: bytes, decode: Callable[[object], Json]) -> Stored:
+    return Stored(lambda: nullcontext(Windowed.of(data)), decode)

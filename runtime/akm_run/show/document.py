@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from akm_run.console import escaped_json
+from akm_run.cuts import PIECE_BYTES
 from akm_run.events import RunStatus, StepStatus
 from akm_run.journal import Journal
 from akm_run.journal.excerpts import steps_with_heads
@@ -17,7 +18,7 @@ from akm_run.journal.stored import Stored, stored_artifacts, stored_outputs
 from akm_run.plans import fault_of
 from akm_run.recovery import command_for, commands_down, spent
 from akm_run.rows import Notice, RunRow, StepRow, UnitRow
-from akm_run.show.indented import PIECE_BYTES, formatted, indented
+from akm_run.show.indented import formatted, indented
 from akm_schemas.json_types import Json
 
 _NEWLINE: Final = b"\n"
@@ -160,8 +161,9 @@ def exported(journal: Journal, run: RunRow) -> Stored | dict[str, str] | None:
 
 def _sound(stored: Stored) -> Stored:
     """``stored``, read once to its end."""
-    for _ in indented(bytes(stored.read()), stored.decode):
-        pass
+    with stored.text() as text:
+        for _ in indented(text, stored.decode):
+            pass
     return stored
 
 
@@ -246,7 +248,8 @@ def _texts(node: object, pad: bytes) -> Iterator[bytes]:
     """``node`` as indented JSON, whose lines but the first begin with ``pad``. Results are read one after another."""
     match node:
         case Stored():
-            yield from indented(bytes(node.read()), node.decode, pad)
+            with node.text() as text:
+                yield from indented(text, node.decode, pad)
         case RunDocument() | StepPart():
             fields = [(field, getattr(node, field.name)) for field in msgspec.structs.fields(node)]
             members = [(formatted(f.encode_name) + b": ", value) for f, value in fields if value is not UNSET]

@@ -9,10 +9,10 @@ from typing import cast
 from msgspec import UNSET, UnsetType
 
 from akm_run.console import paint, visible
+from akm_run.cuts import PIECE_BYTES
 from akm_run.journal.stored import Stored
 from akm_run.policy import BUDGET_EXCEEDED
 from akm_run.show.document import ChildPart, RunDocument, StepPart, UnitPart
-from akm_run.show.indented import PIECE_BYTES
 from akm_schemas.counting import counted
 
 _SHOWN_CHARS = 2000
@@ -108,10 +108,10 @@ def _pieces(value: Stored | str) -> Iterator[str]:
     if isinstance(value, str):
         yield value
         return
-    data = value.read()
-    if data[:1] == b'"':
-        yield cast(str, value.decode(bytes(data)))
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for at in range(0, len(data), PIECE_BYTES):
-        yield decoder.decode(data[at : at + PIECE_BYTES])
+    with value.text() as data:
+        if data[:1] == b'"':
+            yield cast(str, value.decode(data[:]))
+            return
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for at in range(0, len(data), PIECE_BYTES):
+            yield decoder.decode(data[at : at + PIECE_BYTES])
