@@ -12,6 +12,7 @@ import os
 import sys
 from typing import Final, Literal, NoReturn, TextIO, TypeAlias
 
+from akm_schemas import whole_streams
 from akmc.faults import FOUND, CommandFault
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
@@ -118,9 +119,13 @@ def leave(status: int) -> NoReturn:
 
 
 def read_stdin() -> bytes:
-    """All of standard input as bytes (``b""`` when it is closed)."""
-    stream = sys.stdin
-    if stream is None or stream.closed:
-        return b""
-    buffer = getattr(stream, "buffer", None)
-    return stream.read().encode() if buffer is None else bytes(buffer.read())
+    """All of standard input (``b""`` when it is closed); raises CommandFault when it cannot be read, or has no end."""
+    from akm_schemas.bounds import READ_BYTES
+
+    try:
+        data = whole_streams.read_stdin(READ_BYTES.high + 1)
+    except OSError as error:
+        raise CommandFault(f'cannot read "-": {error.strerror or error}') from error
+    if not READ_BYTES.holds(len(data)):
+        raise CommandFault(f'cannot read "-": it is longer than {READ_BYTES.high} bytes')
+    return data

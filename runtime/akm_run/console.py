@@ -8,9 +8,11 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final, Literal, TextIO, TypeAlias
 
 from akm_run.faults import OutputFault
+from akm_schemas.whole_streams import pieces, read_stdin
 
 Color: TypeAlias = Literal["auto", "always", "never"]
 _READER_GONE: Final = (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN)  # Windows says EINVAL for a closed pipe
@@ -105,9 +107,12 @@ def explain(message: str, help: str | None) -> None:
         say(f"  help: {visible(help)}")
 
 
-def read_stdin(most: int = -1) -> bytes:
-    """At most ``most`` bytes of stdin, all of it by default; nothing where it is closed."""
-    return b"" if sys.stdin is None or sys.stdin.closed else sys.stdin.buffer.read(most)
+def read_input(name: str, most: int) -> bytes:
+    """The file ``name``, ``-`` for stdin, or its first ``most`` bytes. Raises OSError."""
+    if name == "-":
+        return read_stdin(most)
+    with Path(name).open("rb", buffering=0) as file:
+        return b"".join(pieces(file, most))
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from akm_run.console import read_stdin
+from akm_run.console import read_input
 from akm_run.faults import UsageFault
 from akm_run.rows import RunRow
 from akm_schemas.bounds import PLAN_BYTES
@@ -51,11 +51,7 @@ def looks_like_file(name: str) -> bool:
 def read_plan(name: str) -> LoadedPlan:
     """The plan in the file ``name``, ``-`` for stdin. Raises UsageFault: unreadable, too large, or no valid plan."""
     try:
-        if name == "-":
-            data = read_stdin(_MOST_BYTES + 1)
-        else:
-            with Path(name).open("rb") as file:
-                data = file.read(_MOST_BYTES + 1)
+        data = read_input(name, _MOST_BYTES + 1)
     except OSError as error:
         raise UsageFault(f'cannot read the plan "{name}": {error.strerror}') from error
     if len(data) > _MOST_BYTES:

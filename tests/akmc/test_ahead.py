@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_crash_in_a_helper_is_met_here_again(
         return analyse(self, target)
 
     monkeypatch.setattr(Session, "analyse", breaks)
-    monkeypatch.setenv("TMPDIR", str(bundle))
+    monkeypatch.setattr(tempfile, "tempdir", str(bundle))
     assert run(["check"]) == 70
     assert "RuntimeError" in capfd.readouterr().err
 

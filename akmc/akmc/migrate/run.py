@@ -103,6 +103,9 @@ def _one(name: str, options: MigrateOptions, engines: EngineMap, written: dict[P
     except OSError as error:
         err(f'akmc: cannot read "{visible(name)}": {error.strerror or error}')
         return USAGE
+    except CommandFault as fault:
+        err(f"akmc: {visible(fault.message)}")
+        return fault.status
     try:
         folder = options.output or Path(name).parent
         migrated = migrate_source(source, Surroundings(engines, folder))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from akm_schemas.bounds import KIB
+from akm_schemas.bounds import KIB, READ_BYTES
 from akm_schemas.plan import Plan
 from akm_schemas.plan_error import ADVICE
 from akmc.console import read_stdin
@@ -85,11 +85,15 @@ def plan_bytes(spec: str) -> bytes:
     if spec == STDIN:
         return read_stdin()
     try:
-        return Path(spec).read_bytes()
+        with Path(spec).open("rb") as file:
+            data = file.read(READ_BYTES.high + 1)
     except FileNotFoundError as error:
         raise CommandFault(f'there is no file "{spec}"') from error
     except OSError as error:
         raise CommandFault(f'cannot read "{spec}": {error.strerror or error}') from error
+    if not READ_BYTES.holds(len(data)):
+        raise CommandFault(f'cannot read "{spec}": it is longer than {READ_BYTES.high} bytes', help="is it a plan?")
+    return data
 
 
 def intact_ahead(spec: str) -> Ahead | None:

@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 
 from akm_run.commands.common import CONTEXT, closed_later, current_scope, db_option, example
-from akm_run.console import out, read_stdin
+from akm_run.console import out
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, holds_runs
 from akm_run.scope import remember
 from akm_run.vetting import require_trustworthy
+from akm_schemas.whole_streams import stdin_pieces
 
 
 @click.command(
@@ -36,7 +37,8 @@ def command(source: str, db: str | None) -> int:
         copy = Path(folder) / "runs.db"  # of an older version, it is brought up here and not where it lies
         try:
             if source == "-":
-                copy.write_bytes(read_stdin())
+                with copy.open("wb") as file:
+                    file.writelines(stdin_pieces())
             else:
                 shutil.copyfile(source, copy)
         except OSError as error:

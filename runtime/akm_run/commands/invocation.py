@@ -14,7 +14,7 @@ from akm_run.commands.common import OpenRun, UnknownRun, closed_later, current_s
 from akm_run.commands.durations import seconds
 from akm_run.commands.params import described, effective_params
 from akm_run.commands.watching import Told, losses_told, open_tape, watching
-from akm_run.console import out, read_stdin, say, visible
+from akm_run.console import out, read_input, say, visible
 from akm_run.driver import Options, Watch
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.interrupts import Interrupts
@@ -35,7 +35,7 @@ from akm_run.show.text import run_text
 from akm_run.tape import ReplayMiss, Tape
 from akm_run.underway import Ending
 from akm_run.widths import host_width
-from akm_schemas.bounds import RETRY_MAX
+from akm_schemas.bounds import PARAMS_FILE_BYTES, RETRY_MAX
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Plan
 from akm_schemas.spelling import nearest
@@ -225,9 +225,12 @@ def _named_run(name: str, db: str | None) -> OpenRun:
 
 def _params_file(name: str) -> bytes:
     try:
-        return read_stdin() if name == "-" else Path(name).read_bytes()
+        data = read_input(name, PARAMS_FILE_BYTES.high + 1)
     except OSError as error:
         raise UsageFault(f'cannot read --params-file "{name}": {error.strerror}') from error
+    if not PARAMS_FILE_BYTES.holds(len(data)):
+        raise UsageFault(f'cannot read --params-file "{name}": it is longer than {PARAMS_FILE_BYTES.high} bytes')
+    return data
 
 
 def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) -> int:
