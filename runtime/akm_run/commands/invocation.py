@@ -36,7 +36,7 @@ from akm_run.tape import ReplayMiss, Tape
 from akm_run.underway import Ending
 from akm_run.widths import host_width
 from akm_schemas.bounds import PARAMS_FILE_BYTES, RETRY_MAX
-from akm_schemas.json_types import JsonObject
+from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Plan
 from akm_schemas.spelling import nearest
 
@@ -282,7 +282,7 @@ def _plan_of_run(name: str, db: str | None) -> Plan:
     return plan_of(opened.run, opened.journal.plan_bytes(name))
 
 
-def _default(value: object) -> str:
+def _default(value: Json) -> str:
     from akm_schemas.canonical import canonical_text
 
-    return canonical_text(value)  # type: ignore[arg-type]
+    return canonical_text(value)
