@@ -63,8 +63,8 @@ def commit_all(folder: Path) -> None:
     git("commit", "-q", "-m", "all", cwd=folder)
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository of this checkout as it is now."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -72,7 +72,7 @@ def clone(tmp_path: Path) -> Path:
         check=True,
         capture_output=True,
     ).stdout
-    where = tmp_path / "clone"
+    where = tmp_path_factory.mktemp("akmc") / "clone"
     for name in filter(None, listed.decode().split("\0")):
         source = ROOT / name
         if name.startswith("tests/") or not source.exists():
@@ -83,6 +83,29 @@ def clone(tmp_path: Path) -> Path:
     return where
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps what it installed, which the tests of one process share."""
+    return tmp_path_factory.mktemp("pre-commit")
+
+
+def pre_commit(home: Path, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
+    env |= {"PRE_COMMIT_HOME": str(home), "PRE_COMMIT_COLOR": "never", "AKM_CONFIG_DIR": str(home)}
+    argv = [sys.executable, "-m", "pre_commit", *words]
+    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False)
+
+
+def configure(scratch: Path, clone: Path) -> None:
+    """Have the repository in ``scratch`` use every hook of ``clone``, as its users write it down."""
+    revision = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=clone, check=True, capture_output=True, text=True
+    ).stdout
+    hooks = ", ".join(f"{{id: {row['id']}}}" for row in YAML(typ="safe").load(HOOKS.read_text("utf-8")))
+    text = f"repos:\n  - repo: {clone}\n    rev: {revision.strip()}\n    hooks: [{hooks}]\n"
+    (scratch / ".pre-commit-config.yaml").write_text(text)
+
+
 needs_pre_commit = pytest.mark.skipif(
     importlib.util.find_spec("pre_commit") is None or shutil.which("git") is None or not (ROOT / ".git").exists(),
     reason="needs pre-commit, git and a checkout",
@@ -91,7 +114,8 @@ needs_pre_commit = pytest.mark.skipif(
 
 @needs_pre_commit
 @pytest.mark.timeout(900)
-def test_try_repo_on_a_clone_checks_several_files_at_once(clone: Path, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("pre-commit")
+def test_try_repo_on_a_clone_checks_several_files_at_once(clone: Path, home: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     sources = {
         "workflows/good.md": GOOD,
@@ -105,10 +129,7 @@ def test_try_repo_on_a_clone_checks_several_files_at_once(clone: Path, tmp_path:
         (scratch / name).parent.mkdir(parents=True, exist_ok=True)
         (scratch / name).write_text(text)
     commit_all(scratch)
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
-    env |= {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PRE_COMMIT_COLOR": "never", "AKM_CONFIG_DIR": str(tmp_path)}
-    words = [sys.executable, "-m", "pre_commit", "try-repo", str(clone), "akmc-check", "--all-files", "--verbose"]
-    done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+    done = pre_commit(home, "try-repo", str(clone), "akmc-check", "--all-files", "--verbose", cwd=scratch)
     said = done.stdout + done.stderr
     assert done.returncode == 1, said
     assert "workflows/bad.md:8:4" in said
@@ -119,10 +140,9 @@ def test_try_repo_on_a_clone_checks_several_files_at_once(clone: Path, tmp_path:
 
 @needs_pre_commit
 @pytest.mark.timeout(900)
-def test_try_repo_on_a_clone_refreshes_several_plans(clone: Path, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("pre-commit")
+def test_the_hook_refreshes_several_plans(clone: Path, home: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
-    env |= {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PRE_COMMIT_COLOR": "never", "AKM_CONFIG_DIR": str(tmp_path)}
     source = "---\nsteps: [{id: build, unit: {exec: {command: [make]}}}]\n---\n## build\nGo.\n"
     plans = {"workflows/a.md": "plans/a.json", "services/api/workflows/b.md": "services/api/b.json"}
     for name, plan in plans.items():
@@ -132,35 +152,33 @@ def test_try_repo_on_a_clone_refreshes_several_plans(clone: Path, tmp_path: Path
         words = [sys.executable, "-m", "akmc", "compile", name, "-o", plan]
         subprocess.run(words, cwd=scratch, check=True, capture_output=True)
         (scratch / name).write_text(source.replace("make", "cmake"))
+    configure(scratch, clone)
     commit_all(scratch)
-    words = [sys.executable, "-m", "pre_commit", "try-repo", str(clone), "akmc-compile", "--files", *plans, "--verbose"]
     for status, said in ((1, "files were modified by this hook"), (0, "Passed")):
-        done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+        done = pre_commit(home, "run", "akmc-compile", "--files", *plans, "--verbose", cwd=scratch)
         assert (done.returncode, said in done.stdout) == (status, True), done.stdout + done.stderr
     assert all("cmake" in (scratch / plan).read_text() for plan in plans.values())
 
 
 @needs_pre_commit
 @pytest.mark.timeout(900)
-def test_try_repo_on_a_clone_tells_what_a_commit_means(clone: Path, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("pre-commit")
+def test_the_hook_tells_what_a_commit_means(clone: Path, home: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
-    env |= {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PRE_COMMIT_COLOR": "never", "AKM_CONFIG_DIR": str(tmp_path)}
     source = "---\nsteps: [{id: build, unit: {exec: {command: [make]}}}]\n---\n## build\nGo.\n"
     names = ("workflows/a.md", "workflows/deep/b.md", ".github/workflows/ci.yml")
     for name in names:
         (scratch / name).parent.mkdir(parents=True, exist_ok=True)
         (scratch / name).write_text(ACTIONS if name.endswith(".yml") else source)
+    configure(scratch, clone)
     commit_all(scratch)
     for name in names[:2]:
         (scratch / name).write_text(source.replace("make", "cmake"))
     git("add", "-A", cwd=scratch)
-    words = [sys.executable, "-m", "pre_commit", "try-repo", str(clone), "akmc-diff", "--files", *names]
-    done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+    done = pre_commit(home, "run", "akmc-diff", "--files", *names, cwd=scratch)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "since HEAD: 2 security in 2 of 2 workflows" in done.stdout
     assert done.stdout.count("runs `cmake`, ran `make`") == 2
     assert "ci.yml" not in done.stdout
-    words[-3:] = names[2:]
-    done = subprocess.run(words, cwd=scratch, env=env, capture_output=True, encoding="utf-8", check=False)
+    done = pre_commit(home, "run", "akmc-diff", "--files", names[2], cwd=scratch)
     assert "no files to check" in done.stdout, done.stdout + done.stderr
