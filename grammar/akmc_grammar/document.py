@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Protocol
 
 from msgspec import Struct
@@ -30,7 +32,12 @@ class Allow(Struct, frozen=True):
     misspelt: bool = False
 
 
-class Document(Struct, frozen=True):
+def above(paths: Iterable[Path]) -> frozenset[Path]:
+    """Every path that lies above one of ``paths``."""
+    return frozenset(path[:size] for path in paths for size in range(len(path)))
+
+
+class Document(Struct, frozen=True, dict=True):
     """What a front end leaves: the IR (``None`` when nothing could be read), places and suppressions.
 
     ``poisoned`` holds the IR paths that could not be read: nothing below them is reported again.
@@ -47,3 +54,8 @@ class Document(Struct, frozen=True):
     def is_poisoned(self, path: Path) -> bool:
         """Whether ``path`` or anything above it could not be read."""
         return bool(self.poisoned) and any(path[:size] in self.poisoned for size in range(len(path) + 1))
+
+    @cached_property
+    def above_poisoned(self) -> frozenset[Path]:
+        """Paths of which something below could not be read."""
+        return above(self.poisoned)

@@ -16,7 +16,7 @@ from akm_schemas.json_types import Json, JsonObject
 from akmc_grammar import source_ir_build as build
 from akmc_grammar.body_binder import Body, Section, read_body
 from akmc_grammar.diagnostics import Sink
-from akmc_grammar.document import Allow, Document, Locator
+from akmc_grammar.document import Allow, Document, Locator, above
 from akmc_grammar.frontmatter_rules import check_llm, check_steps
 from akmc_grammar.ir import SourceIR, Unit
 from akmc_grammar.places import Path, Place, Span
@@ -203,6 +203,7 @@ class Reader(Struct):
         """What the body binder has to know of each step. A malformed id still names its section, so that one mistake
         is not reported twice; a step whose id is unreadable or repeated asks for none."""
         heads: list[StepHead] = []
+        taken: set[str | None] = set()
         for index, step in enumerate(steps.items if isinstance(steps, Sequence) else ()):
             if not isinstance(step, Mapping):
                 heads.append(StepHead(index, None, "route", False))
@@ -210,8 +211,9 @@ class Reader(Struct):
             node = step.get("id")
             name = node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
             bad = ("steps", index, "id") in walk.poisoned
-            if bad and any(head.id == name for head in heads):
+            if bad and name in taken:
                 name = None
+            taken.add(name)
             names = [str(entry.key.value) for entry in step.entries]
             kinds = {name if keys.STEP.key(name) else meant_key(keys.STEP, name) for name in names}
             kind: Literal["unit", "map", "route"] = "map" if "map" in kinds else "unit"
@@ -226,11 +228,12 @@ class Reader(Struct):
         """Assemble the IR and poison what could not be assembled."""
         steps: list[Json] = cast("list[Json]", root["steps"]) if isinstance(root.get("steps"), list) else []
         built = []
+        above_poisoned = above(walk.poisoned)
         for index, step in enumerate(steps):
             id_ok = ("steps", index, "id") not in walk.poisoned
             bag = step if isinstance(step, dict) else {}
             built.append(build.build_step(bag, id_ok=id_ok, section=sections.get(index)))
-            poison_unreadable_exec(walk, index, bag, built[-1].unit)
+            poison_unreadable_exec(walk, above_poisoned, index, bag, built[-1].unit)
         return SourceIR(
             source_format="markdown",
             title=self.body.title or str(root.get("description", "")),
@@ -262,7 +265,9 @@ def as_list(span: Span) -> list[int]:
     return [span.line, span.column, span.end_line, span.end_column]
 
 
-def poison_unreadable_exec(walk: Walk, index: int, step: JsonObject, unit: Unit | UnsetType) -> None:
+def poison_unreadable_exec(
+    walk: Walk, above_poisoned: frozenset[Path], index: int, step: JsonObject, unit: Unit | UnsetType
+) -> None:
     """An exec that was written but cannot be read is not an engine unit: nothing may conclude anything from it."""
     for path in (("unit",), ("map", "unit")):
         bag: Json = step
@@ -270,7 +275,7 @@ def poison_unreadable_exec(walk: Walk, index: int, step: JsonObject, unit: Unit 
             bag = bag.get(name) if isinstance(bag, dict) else None
         at: Path = ("steps", index, *path, "exec")
         written = isinstance(bag, dict) and "exec" in bag
-        faulty = any(poisoned[: len(at)] == at or at[: len(poisoned)] == poisoned for poisoned in walk.poisoned)
+        faulty = at in above_poisoned or any(at[:size] in walk.poisoned for size in range(len(at) + 1))
         if (written or faulty) and isinstance(unit, Unit) and unit.exec is UNSET:
             walk.poisoned.add(at)
 

@@ -38,6 +38,12 @@ def _generated() -> Any:
     return import_module("akmc_grammar._generated.reference_parser")
 
 
+@cache
+def _parser() -> Any:
+    """A parser, which every text uses after another."""
+    return _generated().Lark_StandAlone()
+
+
 def explain_reference(text: str) -> ReferenceFault:
     """The first fault of ``text``, which the regular expression of references refused."""
     special = _foreign_shape(text)
@@ -53,7 +59,7 @@ def explain_reference(text: str) -> ReferenceFault:
 def _first_refusal(text: str) -> tuple[int, frozenset[str]]:
     """Where the parser stops and the terminals that it would take there."""
     generated = _generated()
-    interactive = generated.Lark_StandAlone().parse_interactive(text, start="reference")
+    interactive = _parser().parse_interactive(text, start="reference")
     try:
         for token in interactive.lexer_thread.lex(interactive.parser_state):
             interactive.feed_token(token)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeGuard
 
+from akm_schemas.bounds import ARGV_WORDS
 from akmc_grammar.diagnostics import Edit, Fix
 from akmc_grammar.places import Place
 from akmc_grammar.yaml_core import resolve_plain
@@ -83,8 +84,11 @@ def quotes_fix(node: Node, place: Place) -> Fix | None:
 
 
 def plain_words(command: str) -> bool:
-    """Whether a command line holds nothing that a shell would read otherwise than as words between blanks."""
-    return re.fullmatch(_PLAIN_WORDS, command) is not None and bool(command.strip())
+    """Whether a command line holds nothing that a shell would read otherwise than as words between blanks.
+
+    Nor more of them than a command may have.
+    """
+    return re.fullmatch(_PLAIN_WORDS, command) is not None and ARGV_WORDS.holds(len(command.split()))
 
 
 def argv_text(command: str) -> str:

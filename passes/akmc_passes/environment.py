@@ -34,10 +34,12 @@ def run(program: Program, context: Context) -> Program:
     if ir is None:
         return program
     bindings: dict[Path, EnvRefBinding] = {}
+    said = _said_by_resolve(program, context)
     for at in env_refs(ir):
         asset = program.assets.get(at.path)
         if asset is None or asset.family != "env":
-            _report_missing(program, context, at.path, at.text)
+            if at.path not in said and not program.document.is_poisoned(at.path):
+                _report_missing(program, context, at.path, at.text)
             continue
         binding = _bind(program, context, at.path, asset)
         if binding is not None:
@@ -46,8 +48,6 @@ def run(program: Program, context: Context) -> Program:
 
 
 def _report_missing(program: Program, context: Context, path: Path, text: str) -> None:
-    if program.document.is_poisoned(path) or _already_reported(program, context, path):
-        return
     parsed = parse_asset_ref(text)
     place = program.place(*path)
     if parsed is None or parsed.family != "env":
@@ -68,13 +68,12 @@ def _report_missing(program: Program, context: Context, path: Path, text: str) -
     context.sink.report("env-unresolved", place, message, help=help)
 
 
-def _already_reported(program: Program, context: Context, path: Path) -> bool:
-    """Whether ``resolve`` said why there is no file (a link that leads outside, an unknown bundle)."""
+def _said_by_resolve(program: Program, context: Context) -> set[Path]:
+    """Where ``resolve`` said why there is no file (a link that leads outside, an unknown bundle)."""
     name = program.document.source.name
-    return any(
-        item.rule.owner == "resolve" and item.place.file == name and item.place.path == path
-        for item in context.sink.found
-    )
+    return {
+        item.place.path for item in context.sink.found if item.rule.owner == "resolve" and item.place.file == name
+    }
 
 
 def _bind(program: Program, context: Context, path: Path, asset: Asset) -> EnvRefBinding | None:

@@ -99,7 +99,4 @@ def schemas(ir: SourceIR) -> Iterator[tuple[Path, JsonObject]]:
 def marred(document: Document, path: Path) -> bool:
     """Whether something at, above or below ``path`` could not be read, so that what is there says less than its author
     wrote."""
-    if not document.poisoned:
-        return False
-    size = len(path)
-    return document.is_poisoned(path) or any(poison[:size] == path for poison in document.poisoned)
+    return document.is_poisoned(path) or path in document.above_poisoned

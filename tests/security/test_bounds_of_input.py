@@ -133,6 +133,32 @@ def test_as_many_findings_as_a_source_can_hold_are_written_in_time(format: str) 
         assert ended.status == 1 and b"unknown-step-reference" in ended.out
 
 
+ONE_STEP = "---\nsteps: [{id: a, unit: {exec: {command: [a]}"
+FAULTS = {  # a small file each, of which one of many faults is looked at beside all others in no step
+    "steps that are numbers": f"---\nsteps: [{','.join('1' * 17_990)}]\n---\n",
+    "steps that are nothing": "---\nsteps:\n" + "-\n" * 17_990 + "---\n",
+    "steps of one id": "---\nsteps:\n" + "- {id: a}\n" * 6_000 + "---\n",
+    "ids that are none": "---\nsteps:\n" + "".join(f'- {{id: "{n}"}}\n' for n in range(6_000)) + "---\n",
+    "references that are none": f"{ONE_STEP}}}, inputs: [{','.join(f'item{n}' for n in range(8_000))}]}}]{BODY}",
+    "env refs that are none": f"{ONE_STEP}, env: [{','.join(f'enc/a{n}' for n in range(17_980))}]}}}}]{BODY}",
+}
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_thousands_of_faults_are_found_in_time(name: str) -> None:
+    with folder_with({"workflows/x.md": FAULTS[name].encode()}):
+        ended = survives("akmc", "check", "workflows/x.md")
+        assert ended.status == 1 and b" errors" in ended.err
+
+
+def test_a_command_in_one_string_is_not_written_out_whole() -> None:
+    text = "---\nsteps: [{id: a, unit: {exec: {command: '" + "a b " * 180_000 + f"'}}}}}}]{BODY}"
+    with folder_with({"workflows/x.md": text.encode()}):
+        shown = survives("akmc", "check", "workflows/x.md")
+        assert b"exec-shell-string" in shown.out and len(shown.out) < 5_000
+        survives("akmc", "check", "--fix", "workflows/x.md")
+
+
 PLANS = {
     "deep lists": b'{"irVersion":5,"params":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
     "deep objects": b'{"irVersion":5,"params":' + b'{"a":' * 100_000 + b"0" + b"}" * 100_001,
