@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 from akm_run.windowed import Windowed
 from akm_schemas.bounds import KIB
@@ -14,12 +15,35 @@ CLOSING: Final = {ord("["): b"]", ord("{"): b"}"}
 _COMMA: Final = ord(",")
 _QUOTE: Final = ord('"')
 
-# What needs no thought, at C speed: possessive, so that nothing is remembered for a way back. Other texts, and those at
-# the end of a window, are skipped by ``text_end``, which is faster for long ones.
+# What needs no thought, at C speed: possessive, so that nothing is remembered for a way back. Other texts and containers,
+# and those at the end of a window, are gone through bracket by bracket; ``text_end`` is faster for long texts.
 _SHORT_TEXT: Final = rb'"(?:[^"\\]{1,64}+|\\[^\n]){0,16}+"'
-_SMALL_MEMBERS: Final = re.compile(rb'(?:(?:[^"\[\]{},]++|' + _SHORT_TEXT + rb")++,){1,64}+")
-_TO_COMMA: Final = re.compile(rb'(?:[^"\[\]{},]++|' + _SHORT_TEXT + rb")*+")
-_TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|' + _SHORT_TEXT + rb")*+")
+_NESTING: Final = 6
+
+
+def _small(nesting: int) -> bytes:
+    """A container of few and small members, ``nesting`` deep at the most."""
+    inner = rb"|" + _small(nesting - 1) if nesting else b""
+    return rb'[\[{](?:[^"\[\]{}]{1,64}+|' + _SHORT_TEXT + inner + rb"){0,16}+[\]}]"
+
+
+class _Patterns(NamedTuple):
+    """What is skipped: small members with their commas, and what comes before a comma, or else before a bracket."""
+
+    small_members: re.Pattern[bytes]
+    to_comma: re.Pattern[bytes]
+    to_bracket: re.Pattern[bytes]
+
+
+@cache
+def _patterns() -> _Patterns:
+    """Made on use, which takes some milliseconds: most results are small."""
+    skipped = _SHORT_TEXT + rb"|" + _small(_NESTING)
+    return _Patterns(
+        re.compile(rb'(?:(?:[^"\[\]{},]++|' + skipped + rb")++,){1,64}+"),
+        re.compile(rb'(?:[^"\[\]{},]++|' + skipped + rb")*+"),
+        re.compile(rb'(?:[^"\[\]{}]++|' + skipped + rb")*+"),
+    )
 
 
 def runs(data: Windowed, at: int, end: int) -> Iterator[tuple[int, int, bool]]:
@@ -28,11 +52,11 @@ def runs(data: Windowed, at: int, end: int) -> Iterator[tuple[int, int, bool]]:
     What is no JSON is left in a run that is none, for whoever decodes it to find.
     """
     first = at
-    for comma in _commas(data, at, end):
+    for comma, single in _commas(data, at, end):
         if comma - at > PIECE_BYTES and at > first:  # a large member after others
             yield first, at - 1, False
             first = at
-        alone, at = at == first, comma + 1
+        alone, at = single and at == first, comma + 1
         if at - first > PIECE_BYTES:
             yield first, comma, alone
             first = at
@@ -62,15 +86,19 @@ def _backslashes(data: Windowed, at: int) -> int:
         step *= 2
 
 
-def _commas(data: Windowed, at: int, end: int) -> Iterator[int]:
-    """Commas between the members that stand between ``at`` and ``end``: all but some of those after small ones."""
+def _commas(data: Windowed, at: int, end: int) -> Iterator[tuple[int, bool]]:
+    """Commas between the members that stand between ``at`` and ``end``, and whether a single member is before it.
+
+    Several small ones are taken at once, with a window's length at the most.
+    """
+    patterns = _patterns()
     depth = 0
     while at < end:
-        if depth == 0 and (small := data.match(_SMALL_MEMBERS, at, end)) is not None:
+        if depth == 0 and (small := data.match(patterns.small_members, at, end)) is not None:
             at = small
-            yield at - 1
+            yield at - 1, False
             continue
-        skipped = data.match(_TO_BRACKET if depth else _TO_COMMA, at, end)
+        skipped = data.match(patterns.to_bracket if depth else patterns.to_comma, at, end)
         if skipped is not None and skipped > at:
             at = skipped
             continue
@@ -79,7 +107,7 @@ def _commas(data: Windowed, at: int, end: int) -> Iterator[int]:
             at = text_end(data, at, end)
             continue
         if mark == _COMMA:
-            yield at
+            yield at, True
         else:
             depth += 1 if mark in CLOSING else -1
         if depth < 0:

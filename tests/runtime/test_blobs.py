@@ -100,3 +100,23 @@ def test_pieces_are_the_whole(value: list[Json], piece: int, bound: int) -> None
             assert (inline, name) == (None, sha256_hex(whole))
             assert decoded(kept(connection, sha256_hex(whole))) == decoded(whole)
             assert kept(connection, sha256_hex(whole)) == whole
+
+
+def test_small_items_are_encoded_many_at_a_time(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def counted(value: Json) -> bytes:
+        nonlocal calls
+        calls += 1
+        return encoded(value)
+
+    monkeypatch.setattr(blobs, "encoded", counted)
+    value: Json = [{"id": index} for index in range(100_000)]
+    _, name = blobs.store(connection, value)
+    assert name == sha256_hex(encoded(value))
+    assert calls < 2 * 100_000 / 50
+    calls = 0
+    blobs.store(connection, ["x" * MOST, "y" * MOST, "z"])
+    assert calls == 2 * 3, "large items one by one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -103,3 +104,18 @@ def test_damaged_text_is_refused_or_read_as_it_is(value: Json, draws: st.DataObj
             assert expected == []
         else:
             assert [decoded(text)] == expected
+
+
+def test_small_members_are_gone_over_many_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    match = Windowed.match
+
+    def counted(self: Windowed, pattern: re.Pattern[bytes], at: int, end: int) -> int | None:
+        nonlocal looks
+        looks += 1
+        return match(self, pattern, at, end)
+
+    monkeypatch.setattr(Windowed, "match", counted)
+    data = encoded([{"id": index, "said": 'a "word"\n', "tags": [["a", {}], [[1]]]} for index in range(20_000)])
+    assert b"".join(pieces_of(data)) == whole(data)
+    assert looks < 2_000

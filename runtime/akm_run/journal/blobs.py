@@ -18,6 +18,7 @@ from akm_schemas.bounds import KIB, RESULT_INLINE_BYTES
 from akm_schemas.json_types import Json, JsonObject
 
 _PIECE_BYTES: Final = 64 * KIB
+_MOST_ITEMS: Final = 64
 
 
 def store(connection: sqlite3.Connection, value: Json) -> tuple[bytes | None, str | None]:
@@ -80,12 +81,7 @@ def _pieces(value: Json) -> Iterator[bytes]:
 
 def _texts(value: Json) -> Iterator[bytes]:
     if isinstance(value, list):
-        lead = b"["
-        for item in value:
-            yield lead
-            yield encoded(item)
-            lead = b","
-        yield b"]" if value else b"[]"
+        yield from _array(value)
     elif isinstance(value, dict) and _has_arrays(value):
         lead = b"{"
         for name in sorted(value):  # as UTF-16 sorts names that are ASCII
@@ -96,6 +92,21 @@ def _texts(value: Json) -> Iterator[bytes]:
         yield b"}"
     else:
         yield encoded(value)
+
+
+def _array(items: list[Json]) -> Iterator[bytes]:
+    """An array, of which more items are taken at once as long as they are small."""
+    yield b"["
+    at, count = 0, 1
+    while at < len(items):
+        text = encoded(items[at : at + count])[1:-1]
+        yield b"," + text if at else text
+        at += count
+        if len(text) < _PIECE_BYTES // 4:
+            count = min(2 * count, _MOST_ITEMS)
+        elif len(text) > _PIECE_BYTES:
+            count = 1
+    yield b"]"
 
 
 def _has_arrays(value: JsonObject) -> bool:
