@@ -20,6 +20,7 @@ from akm_run.rows import RunRow
 from akm_run.sweeping import sweep
 from akm_run.tape import Tape
 from akm_run.underway import Ending
+from akm_run.widths import make_room
 from akm_schemas.plan import Plan
 
 
@@ -49,6 +50,7 @@ def drive(journal: Journal, run: RunRow, plan: Plan, invocation: Invocation) -> 
         bundle_of = partial(bundle_root, workspace=invocation.workspace, scope=invocation.scope)
         around = surroundings_of(journal, run, core, invocation.workspace, bundle_of(plan))
         children = Children(journal, invocation.limits, bundle_of)
+        make_room(invocation.options.host_width)
         executor = LocalExecutor()
         driver = Driver(
             core, journal, executor, around, invocation.options, invocation.watch, children, invocation.tape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -90,3 +91,19 @@ def waiting(reader: int) -> int:
     count = array.array("i", [0])
     fcntl.ioctl(reader, termios.FIONREAD, count)
     return count[0]
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("words", ["akmc check -", "akm-run -"])
+def test_who_waits_for_input_ends_at_a_signal(there: Path, words: str, signal_: int) -> None:
+    reader, writer = os.pipe()
+    started = subprocess.Popen(program(words).split(), stdin=reader, cwd=there, stderr=subprocess.PIPE, text=True)
+    os.write(writer, b"-")
+    while waiting(reader):  # until it is reading
+        time.sleep(0.02)
+    started.send_signal(signal_)
+    _, said = started.communicate(timeout=60)
+    os.close(reader)
+    os.close(writer)
+    assert started.returncode == 130
+    assert "Traceback" not in said

@@ -142,5 +142,6 @@ def _reason(error: OSError) -> str:
         errno.ENOTDIR: "it is not a directory",
         errno.EACCES: "permission denied",
         errno.ELOOP: "its symbolic links run in a circle",
+        errno.EMFILE: "too many open files: raise ulimit -n, or give a lower --host-concurrency",
     }
     return reasons.get(error.errno or 0, os.strerror(error.errno or 0).lower())
