@@ -66,7 +66,11 @@ MODULES: Final = {
     ),
     "akmc/akmc/diff/revisions.py": Part(
         "akmc/diff/test_diff_revisions.py security/test_git_revisions.py",
-        "find_revision _from_root write_view _entering _blobs _contents _git",
+        "find_revision _from_root _kind ask_git",
+    ),
+    "akmc/akmc/diff/revision_view.py": Part(
+        "akmc/diff/test_diff_revisions.py security/test_git_revisions.py",
+        "write_view _needed _reached _target _blobs _rows _sizes _contents",
     ),
     f"{_RUN}/envfile.py": Part(
         "runtime/test_envfile.py", "read_env_file secrets_in config_folder secret_variable _secret"

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from akm_schemas.whole_streams import whole_streams
@@ -44,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     ``akmc`` registers an exit handler.
     """
     gc.set_threshold(500_000, 20, 20)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does, and leaves nothing behind
     whole_streams()
     leave(run(arguments))
 
@@ -65,14 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         err("akmc: interrupted")
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes a report instead of a traceback
-        from akmc.crash import is_place_gone, say_internal_error
-
-        if isinstance(error, OSError) and is_place_gone():
-            err("akmc: the current directory cannot be used: it was removed or moved")
-            err("  help: change to a directory that is there")
-            return USAGE
-        say_internal_error(error)
-        return INTERNAL
+        return _say_bug(error)
 
 
 def is_plain_check(words: Sequence[str], platform: str = os.name) -> bool:
@@ -91,3 +88,18 @@ def _say_fault(fault: CommandFault) -> int:
     if fault.help:
         err(f"  help: {visible(fault.help)}")
     return fault.status
+
+
+def _say_bug(error: Exception) -> int:
+    try:
+        from akmc.crash import is_place_gone, say_internal_error
+
+        if isinstance(error, OSError) and is_place_gone():
+            err("akmc: the current directory cannot be used: it was removed or moved")
+            err("  help: change to a directory that is there")
+            return USAGE
+        say_internal_error(error)
+    except Exception:  # noqa: BLE001 - no memory left, say: a line that needs nothing that is not loaded yet
+        with suppress(OSError, ValueError, AttributeError):  # a stream that is full, closed or not there
+            sys.stderr.write(f"akmc: internal error ({type(error).__name__}), and no report of it could be made\n")
+    return INTERNAL

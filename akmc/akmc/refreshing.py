@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import Final
 from akm_schemas.bounds import CHILD_BYTES, PLAN_BYTES
 from akm_schemas.plan import Plan
 from akm_schemas.plan_error import PlanError
+from akm_schemas.regular_files import read_regular
 from akmc.console import err
 from akmc.faults import FOUND, OK, CommandFault
+from akmc.reading_git import read_git
 from akmc.render.escape import visible
 
 _MARKS: Final = (b'"irVersion"', b'"planHash"', b'"contentHash"')  # also in a plan with conflict markers
@@ -50,12 +51,10 @@ def run_refresh(plans: Sequence[str], *, bundle: Path | None, config: Path | Non
 
 def tracked_json() -> Iterator[Path]:
     """JSON files that git tracks below the working directory, unmerged ones included, sorted."""
-    try:
-        done = subprocess.run(["git", "ls-files", "-z", "--cached", "--", "*.json"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise CommandFault("--refresh without PLAN needs a git repository", help="name the plans") from error
-    for name in sorted(set(filter(None, done.stdout.split(b"\0")))):
-        yield Path(os.fsdecode(name))
+    names = _listed("*.json")
+    if names is None:
+        raise CommandFault("--refresh without PLAN needs a git repository", help="name the plans")
+    yield from names
 
 
 def _kept(path: Path, *, named: bool) -> Kept | None:
@@ -63,7 +62,7 @@ def _kept(path: Path, *, named: bool) -> Kept | None:
     from akm_schemas.decode import decode_plan
 
     try:
-        data = path.read_bytes() if named or path.stat().st_size <= _LARGEST else b""
+        data = read_regular(path) if named or path.stat().st_size <= _LARGEST else b""
     except OSError as error:
         if named or not isinstance(error, FileNotFoundError):
             raise CommandFault(f"cannot be read: {error.strerror or error}", help="check its place and mode") from error
@@ -113,7 +112,14 @@ def _source(kept: Kept, bundle: Path | None) -> Path:
 
 def _tracked(path: str) -> list[Path]:
     """Files of the repository, from its root, whose path ends with ``path``."""
-    pattern = f":(top,glob)**/{path}"
-    done = subprocess.run(["git", "ls-files", "-z", "--cached", "--", pattern], capture_output=True, check=False)
-    paths = [Path(os.fsdecode(name)) for name in sorted(set(filter(None, done.stdout.split(b"\0"))))]
-    return [path for path in paths if path.is_file()]
+    return [path for path in _listed(f":(top,glob)**/{path}") or () if path.is_file()]
+
+
+def _listed(pattern: str) -> list[Path] | None:
+    """What git tracks and ``pattern`` matches, each once and sorted; ``None`` without git or outside a repository."""
+    try:
+        done = read_git(["ls-files", "-z", "--cached", "--", pattern])
+    except OSError:
+        return None
+    names = sorted(set(filter(None, done.stdout.split(b"\0"))))
+    return [Path(os.fsdecode(name)) for name in names] if done.returncode == 0 else None

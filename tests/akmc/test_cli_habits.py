@@ -116,6 +116,22 @@ def test_an_internal_error_without_a_temporary_directory(
     assert "no report could be written" in capfd.readouterr().err
 
 
+def test_an_internal_error_that_cannot_even_be_told_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without memory, making the report fails as the command did."""
+
+    def explode(*arguments: object, **options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(group.akmc, "main", explode)
+    with monkeypatch.context() as patch:
+        patch.setattr("traceback.format_exception", explode)
+        assert cli.run([]) == INTERNAL
+    line = "akmc: internal error (MemoryError), and no report of it could be made\n"
+    assert tuple(capfd.readouterr()) == ("", line)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort])
 def test_interruption(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(**options: object) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from in_process import folder_with, survives
+
+from akm_schemas.bounds import CONFIG_FILE_BYTES, MIB
+from akmc.diff import revision_view
 
 PLAIN = "---\nsteps: [{id: a, unit: {exec: {command: [echo, NUMBER]}}}]\n---\n## a\nx\n"
 MODULES = "[submodule]\nurl = ext::sh -c touch% owned"
@@ -92,8 +96,7 @@ def test_nothing_is_written_through_a_link_of_a_revision(link: str, monkeypatch:
         top = git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=raw).strip()
         git("update-ref", "HEAD", git("commit-tree", top, "-m", "x").strip())
         ended = survives("akmc", "diff", "HEAD:workflows/x.md", "HEAD:workflows/x.md")
-        # git itself finds the link, where both have the name of the folder that was asked for
-        assert ended.status == 2 and (b"cannot lay out" if link == "scripts" else b"has no file") in ended.err
+        assert ended.status == 2 and b"cannot lay out" in ended.err
         assert [path.name for path in (folder / "elsewhere").iterdir()] == [".keep"]
 
 
@@ -127,3 +130,120 @@ def test_no_hook_filter_or_driver_of_the_repository_runs() -> None:
             (Path("hooks") / hook).chmod(0o755)
         assert survives("akmc", "diff", "HEAD:workflows/x.md", "workflows/x.md").status == 0
         assert not Path("owned").exists()
+
+
+def bait() -> str:
+    """A program that leaves ``owned`` beside it, whoever starts it and with what words."""
+    program = Path("evil.sh").resolve()
+    program.write_text(f"#!/bin/sh\ntouch '{program.parent}/owned'\nexit 1\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.mark.parametrize("left_out", ["blob:none", "tree:0"])
+@pytest.mark.parametrize("way", ["ext", "uploadpack"])
+def test_a_partial_clone_fetches_nothing(way: str, left_out: str) -> None:
+    """git fetches what such a clone lacks on first use, in the way that the repository's own config says."""
+    with folder_with({"src/workflows/x.md": PLAIN.encode()}) as folder:
+        os.chdir("src")
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "x")
+        Path("workflows/x.md").write_text(PLAIN.replace("NUMBER", "OTHER"))
+        git("commit", "-qam", "y")
+        git("config", "uploadpack.allowFilter", "true")
+        address = (folder / "src").as_uri()
+        os.chdir(folder)
+        git("clone", "-q", f"--filter={left_out}", address, "clone")
+        evil = bait()
+        os.chdir("clone")
+        git("config", "protocol.ext.allow", "always")
+        git("config", *{"ext": ("remote.origin.url", f"ext::{evil} x")}.get(way, ("remote.origin.uploadpack", evil)))
+        assert survives("akmc", "diff", "HEAD:workflows/x.md", "workflows/x.md", "--exit-code").status == 0
+        for words in (["HEAD~1:workflows/x.md", "workflows/x.md"], ["--merge-base", "HEAD~1"]):
+            ended = survives("akmc", "diff", *words)
+            assert ended.status == 2
+            assert b"this clone lacks" in ended.err and b"git fetch --refetch --no-filter" in ended.err
+        assert not (folder / "owned").exists()
+        git("config", "remote.origin.url", address)
+        git("config", "remote.origin.uploadpack", "git-upload-pack")
+        git("fetch", "-q", "--refetch", "--no-filter")
+        assert survives("akmc", "diff", "HEAD~1:workflows/x.md", "workflows/x.md", "--exit-code").status == 1
+
+
+def test_an_object_that_is_gone_is_told() -> None:
+    with folder_with({"workflows/x.md": PLAIN.encode()}):
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "x")
+        name = blob(PLAIN)
+        (Path(".git/objects") / name[:2] / name[2:]).unlink()
+        ended = survives("akmc", "diff", "HEAD:workflows/x.md", "workflows/x.md")
+        assert ended.status == 2 and b"this clone lacks" in ended.err and b"git fsck" in ended.err
+
+
+def test_the_monitor_of_a_repository_is_not_started() -> None:
+    """What git tracks is listed for ``--refresh``: all plans, and the source of one that lies elsewhere."""
+    with folder_with({"one/workflows/x.md": PLAIN.encode(), "plans/.keep": b""}) as folder:
+        git("init", "-q")
+        assert survives("akmc", "compile", "one/workflows/x.md", "-o", "plans/x.json").status == 0
+        git("add", ".")
+        git("config", "core.fsmonitor", bait())
+        git("ls-files")
+        assert (folder / "owned").exists()  # it is one that git would start
+        (folder / "owned").unlink()
+        assert survives("akmc", "compile", "--refresh").status == 0
+        assert survives("akmc", "diff", "--merge-base", "HEAD").status == 0  # no commit yet: all is new
+        assert not (folder / "owned").exists()
+
+
+BY_SCRIPT = b"""name: A
+on: {workflow_dispatch: {}}
+jobs: {main: {runs-on: [self-hosted], steps: [{id: s, uses: scripts/large.sh}]}}
+"""
+LARGE = bytes(CONFIG_FILE_BYTES.high + MIB)
+
+
+def test_a_blob_that_is_larger_than_any_asset_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What uses one is told of its size; what does not use it is compared."""
+    with folder_with({"workflows/x.md": PLAIN.encode(), "workflows/y.yml": BY_SCRIPT, "scripts/large.sh": LARGE}):
+        Path("workflows/z.md").write_bytes(LARGE)
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "x")
+        read: list[int] = []
+        contents = revision_view._contents
+
+        def watched(blobs: list[tuple[revision_view._Blob, int]], label: str) -> Iterator[bytes]:
+            read.extend(size for _, size in blobs)
+            return contents(blobs, label)
+
+        monkeypatch.setattr(revision_view, "_contents", watched)
+        assert survives("akmc", "diff", "HEAD:workflows/x.md", "workflows/x.md", "--exit-code").status == 0
+        for path in ("workflows/y.yml", "workflows/z.md"):
+            ended = survives("akmc", "diff", f"HEAD:{path}", "workflows/x.md")
+            assert ended.status == 2
+            assert f"{CONFIG_FILE_BYTES.high + 1}" in ended.text and "at most" in ended.text, ended.text
+        assert len(read) == 6 and max(read) < MIB
+
+
+@pytest.mark.parametrize("kind", ["bytes", "files", "tree"])
+def test_a_revision_that_unpacks_to_too_much_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One blob or one tree may stand in a revision any number of times."""
+    with folder_with({"workflows/x.md": PLAIN.encode()}) as folder:
+        monkeypatch.setattr(tempfile, "tempdir", str(folder / ".home"))
+        git("init", "-q")
+        workflows = git("mktree", stdin=f"100644 blob {blob(PLAIN)}\tx.md\n".encode()).strip()
+        content = bytes(CONFIG_FILE_BYTES.high) if kind == "bytes" else b"x"
+        one = git("hash-object", "-w", "--stdin", stdin=content).strip()
+        copies = git("mktree", stdin="".join(f"100644 blob {one}\t{number}\n" for number in range(20)).encode())
+        for _ in range(0 if kind == "bytes" else 6):
+            rows = "".join(f"040000 tree {copies.strip()}\t{number}\n" for number in range(20))
+            copies = git("mktree", stdin=rows.encode())
+        name = "other" if kind == "tree" else "scripts"
+        committed(f"040000 tree {workflows}\tworkflows\n040000 tree {copies.strip()}\t{name}\n")
+        if kind == "tree":
+            monkeypatch.setattr(revision_view, "_LISTED", 50_000)
+        for words in (["HEAD:workflows/x.md", "workflows/x.md"], ["--merge-base", "HEAD"]):
+            ended = survives("akmc", "diff", *words)
+            assert ended.status == 2 and b"hold more than" in ended.err, ended.err

@@ -15,7 +15,8 @@ from akmc.diff.compare import compare_plans
 from akmc.diff.engines import reachable
 from akmc.diff.model import BundleDiff, PlanDiff, Summary, WorkflowDiff
 from akmc.diff.moves import moved
-from akmc.diff.revisions import Revision, merge_base, write_view
+from akmc.diff.revision_view import write_view
+from akmc.diff.revisions import Revision, merge_base
 from akmc.diff.sides import Side, read_in_view, read_side
 from akmc.diff.whole import Twin, added_workflow, deleted_workflow, moved_workflow
 from akmc.faults import OK, CommandFault

@@ -1,27 +1,23 @@
-"""``REV:PATH``: the assets of a git revision in a directory of their own.
-
-Blobs are read with ``git cat-file``, not ``git archive``, which would leave out what ``export-ignore`` names. Neither
-the index nor the working tree is touched. Only files that can enter a plan are written: the family folders, ``.akm``
-folders and the named file; all of them when one of those is a link, which may lead anywhere.
-"""
+"""``REV:PATH`` and ``--merge-base REV``: which tree of a git repository is meant."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+import posixpath
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from akmc.faults import CommandFault
+from akmc.reading_git import read_git
 
-_FAMILIES: Final = frozenset(("workflows", "tasks", "commands", "scripts", "env", ".akm"))
 _BRANCHES: Final = "list the branches with: git branch --all"
 _SHALLOW: Final = "this clone is shallow and may lack it: git fetch --unshallow (in CI, check out with fetch-depth: 0)"
-_SYMLINK: Final = "120000"
-_FILES: Final = ("100644", "100755", _SYMLINK)
+_PARTIAL: Final = "fetch all of it: git fetch --refetch --no-filter (in CI, clone without a filter)"
+_DAMAGED: Final = "name what is missing with: git fsck"
+_UNFETCHED: Final = (b"promisor remote", b"lazy fetching disabled")
+_NEED_OBJECTS: Final = frozenset(("ls-tree", "cat-file"))
 
 
 class Revision(Struct, frozen=True):
@@ -33,12 +29,6 @@ class Revision(Struct, frozen=True):
     label: str
 
 
-class _Blob(Struct, frozen=True):
-    mode: str
-    object_id: str
-    path: str
-
-
 def find_revision(label: str) -> Revision:
     """Read ``REV:PATH``; as git does, PATH counts from the repository root, ``./PATH`` from the working directory.
 
@@ -48,9 +38,9 @@ def find_revision(label: str) -> Revision:
         CommandFault: no git, no repository, no such revision or no such file in it.
     """
     rev, _, path = label.partition(":")
-    root = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], label).rstrip(b"\n")))
+    root = Path(os.fsdecode(ask_git(["rev-parse", "--show-toplevel"], label).rstrip(b"\n")))
     named = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}"]
-    tree = _git(named, label, missing=f'git knows no revision "{rev}"').decode().strip()
+    tree = ask_git(named, label, missing=f'git knows no revision "{rev}"').decode().strip()
     inside = _from_root(path, root)
     kinds: set[bytes] = set()
     for candidate in dict.fromkeys((inside, _from_root(f"./{path}", root))):
@@ -70,19 +60,19 @@ def merge_base(rev: str) -> tuple[Path, str]:
     Raises:
         CommandFault: no git, no repository, no such revision, or no common commit.
     """
-    root = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], rev).rstrip(b"\n")))
-    if rev == "HEAD" and not _git(["rev-list", "--all", "-n1"], rev):
-        return root, _git(["hash-object", "-t", "tree", "--stdin"], rev).decode().strip()
+    root = Path(os.fsdecode(ask_git(["rev-parse", "--show-toplevel"], rev).rstrip(b"\n")))
+    if rev == "HEAD" and not ask_git(["rev-list", "--all", "-n1"], rev):
+        return root, ask_git(["hash-object", "-t", "tree", "--stdin"], rev).decode().strip()
     verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"]
-    commit = _git(verify, rev, missing=f'git knows no revision "{rev}"', help=_BRANCHES).decode().strip()
+    commit = ask_git(verify, rev, missing=f'git knows no revision "{rev}"', help=_BRANCHES).decode().strip()
     apart = "name a branch that HEAD comes from: git branch --all lists them"
-    found = _git(["merge-base", commit, "HEAD"], rev, missing=f'HEAD and "{rev}" share no commit', help=apart)
+    found = ask_git(["merge-base", commit, "HEAD"], rev, missing=f'HEAD and "{rev}" share no commit', help=apart)
     return root, found.decode().strip()
 
 
 def _is_shallow(label: str) -> bool:
     """Whether this clone has a part of the history only, so that a commit which exists may be missing."""
-    return _git(["rev-parse", "--is-shallow-repository"], label).strip() == b"true"
+    return ask_git(["rev-parse", "--is-shallow-repository"], label).strip() == b"true"
 
 
 def _from_root(path: str, root: Path) -> str | None:
@@ -95,85 +85,46 @@ def _from_root(path: str, root: Path) -> str | None:
 
 def _kind(tree: str, path: str, label: str) -> bytes:
     """What ``path`` is in the tree, as git calls it: ``blob`` a file, ``tree`` a folder, empty when there is none."""
-    if "\n" in path:
+    plain = path.removesuffix("/")
+    if plain == ".":
+        return b"tree"
+    if plain != posixpath.normpath(plain) or plain.startswith("/") or plain == "..":
         return b""
-    wanted = f"{tree}:{'' if path == '.' else path}\n"
-    found = _git(["cat-file", "--batch-check"], label, stdin=wanted.encode("utf-8", "surrogateescape")).split()
-    return found[-2] if found[-1].isdigit() else b""  # else "PATH missing", whatever words PATH ends with
+    row = ask_git(["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree, "--", plain], label)
+    kind = row.split(b" ", 2)[1] if row else b""
+    return b"" if kind == b"blob" and plain != path else kind
 
 
-def write_view(revision: Revision, folder: Path) -> Path:
-    """Write the revision's assets below ``folder``; the path of the named file there.
-
-    Raises:
-        CommandFault: when git or the file system fails.
-    """
-    blobs = _entering(list(_blobs(revision)), revision.path)
-    try:
-        for blob, data in zip(blobs, _contents(blobs, revision.label), strict=True):
-            target = folder / blob.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if blob.mode == _SYMLINK:
-                target.symlink_to(os.fsdecode(data))
-            else:
-                target.write_bytes(data)
-    except OSError as error:
-        raise CommandFault(f'cannot lay out "{revision.label}": {error.strerror or error}') from error
-    return folder / revision.path
-
-
-def _entering(blobs: list[_Blob], named: str) -> list[_Blob]:
-    """The blobs to write, links last: nothing is ever written through one."""
-    chosen = [blob for blob in blobs if blob.path == named or not _FAMILIES.isdisjoint(PurePosixPath(blob.path).parts)]
-    if any(blob.mode == _SYMLINK for blob in chosen):
-        chosen = blobs
-    return sorted(chosen, key=lambda blob: (blob.mode == _SYMLINK, blob.path))
-
-
-def _blobs(revision: Revision) -> Iterator[_Blob]:
-    listing = _git(["ls-tree", "-r", "-z", "--full-tree", revision.tree], revision.label)
-    for row in listing.split(b"\0"):
-        if not row:
-            continue
-        head, _, path = row.partition(b"\t")
-        mode, _, object_id = os.fsdecode(head).split(" ")
-        blob = _Blob(mode, object_id, os.fsdecode(path))
-        # git refuses to check out a tree with such names, and so do we
-        if mode in _FILES and not {"..", ".git"} & set(PurePosixPath(blob.path).parts):
-            yield blob
-
-
-def _contents(blobs: list[_Blob], label: str) -> Iterator[bytes]:
-    wanted = "".join(f"{blob.object_id}\n" for blob in blobs).encode()
-    data = _git(["cat-file", "--batch"], label, stdin=wanted)
-    position = 0
-    for _ in blobs:
-        end = data.index(b"\n", position)
-        size = int(data[position:end].rsplit(b" ", 1)[1])
-        yield data[end + 1 : end + 1 + size]
-        position = end + 2 + size
-
-
-def _git(arguments: list[str], label: str, *, stdin: bytes = b"", missing: str | None = None, help: str = "") -> bytes:
+def ask_git(
+    arguments: list[str], label: str, *, stdin: bytes = b"", missing: str | None = None, help: str = ""
+) -> bytes:
     """Standard output of ``git``; a failure is a usage fault that quotes what git said."""
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            ["git", *arguments],
-            input=stdin,
-            capture_output=True,
-            check=False,
-            env=environment,
-        )
+        done = read_git(arguments, stdin=stdin)
     except OSError as error:
         message = f'"{label}" names a git revision, but git cannot be run: {error.strerror or error}'
         raise CommandFault(message, help="install git, or give a plan or a source file") from error
-    if done.returncode != 0:
-        if missing is not None and _is_shallow(label):
-            help = _SHALLOW
-        said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
-        raise CommandFault(
-            missing or f'cannot read "{label}": {said or "git failed"}',
-            help=help or "give a plan, a source, or REV:PATH of a git repository",
-        )
-    return done.stdout
+    if done.returncode == 0:
+        return done.stdout
+    if missing is not None and _is_shallow(label):
+        help = _SHALLOW
+    elif any(words in done.stderr for words in _UNFETCHED) or (
+        _is_partial() and not _NEED_OBJECTS.isdisjoint(arguments)
+    ):
+        raise lacking(label)
+    said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
+    raise CommandFault(
+        missing or f'cannot read "{label}": {said or "git failed"}',
+        help=help or "give a plan, a source, or REV:PATH of a git repository",
+    )
+
+
+def lacking(label: str) -> CommandFault:
+    """The fault of a clone that has a revision, but not all that it is made of."""
+    message = f'this clone lacks files or folders of "{label}", and they are not fetched here'
+    return CommandFault(message, help=_PARTIAL if _is_partial() else _DAMAGED)
+
+
+def _is_partial() -> bool:
+    """Whether this clone was made with a filter, so that objects are missing until git fetches them."""
+    return read_git(["config", "--get-regexp", r"^remote\..*\.promisor$"]).returncode == 0

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from akm_schemas.plan import Plan
 from akmc.diff.captured import captured
 from akmc.diff.places import Sources
-from akmc.diff.revisions import Revision, find_revision, write_view
+from akmc.diff.revision_view import write_view
+from akmc.diff.revisions import Revision, find_revision
 from akmc.faults import CommandFault
 from akmc.session.freezing import STDIN, PlanResult, intact_ahead, is_source, plan_of
 from akmc_passes.config import FILE, MODELS, project_config

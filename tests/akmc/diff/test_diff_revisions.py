@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from akmc.diff.revisions import find_revision, merge_base, write_view
+from akmc.diff.revision_view import write_view
+from akmc.diff.revisions import find_revision, merge_base
 from akmc.faults import CommandFault
 
 
@@ -60,13 +61,36 @@ def test_paths_count_from_the_root_or_from_here(repository: Path, monkeypatch: p
     assert find_revision(label).path == "sub/workflows/a.md"
 
 
-def test_a_link_among_the_assets_brings_everything(repository: Path, tmp_path: Path) -> None:
-    (repository / "sub/scripts/y.sh").symlink_to("../../big/data.bin")
+@pytest.mark.parametrize(
+    ("links", "brought"),
+    [
+        ({"sub/scripts/y.sh": "../../big/data.bin"}, ["big/data.bin"]),
+        ({"sub/scripts/y.sh": "./..//.././big/data.bin"}, ["big/data.bin"]),
+        ({"sub/scripts/y.sh": "../../near", "near": "big/data.bin"}, ["big/data.bin"]),
+        ({"sub/scripts/y.sh": "../../near/data.bin", "near": "big"}, ["big/data.bin"]),
+        ({"sub/scripts/y": "../../big", "big/more": "../far/one.sh"}, ["big/data.bin", "far/one.sh"]),
+        ({"sub/scripts/y.sh": "../../far/../big/data.bin"}, [".gitattributes", "big/data.bin", "far/one.sh"]),
+        ({"sub/scripts/y.sh": "../../../outside", "sub/scripts/z.sh": "/outside"}, []),
+        ({"sub/scripts/y.sh": "z.sh", "sub/scripts/z.sh": "y.sh"}, []),
+    ],
+)
+def test_a_link_among_the_assets_brings_what_it_leads_to(
+    repository: Path, tmp_path: Path, links: dict[str, str], brought: list[str]
+) -> None:
+    (repository / "far").mkdir()
+    (repository / "far/one.sh").write_text("ls\n")
+    for link, target in links.items():
+        (repository / link).symlink_to(target)
     _git("add", "-A")
     _git("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "two")
     view = tmp_path / "view"
     write_view(find_revision("HEAD:sub/.akm/config.json"), view)
-    assert (view / "sub/scripts/y.sh").read_text() == "0" * 100
+    assert [name for name in _files(view) if not name.startswith("sub/") and not (view / name).is_symlink()] == brought
+    for link, target in links.items():
+        if link.endswith(".sh") and brought:
+            assert (view / link).read_text() == "0" * 100
+        elif not brought:
+            assert (view / link).readlink() == Path(target)
 
 
 @pytest.mark.parametrize(
