@@ -6,7 +6,7 @@ the schema expects, never the value: it may be a param, and those are not echoed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
@@ -17,7 +17,17 @@ from akm_schemas.json_paths import pointer, quoted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.json_values import ScalarKey, a_type, equal_counted, has_type, json_equal, json_type, scalar_key
 
-__all__ = ["Budget", "BudgetExhausted", "Miss", "Validation", "has_type", "json_equal", "json_type", "validate"]
+__all__ = [
+    "Budget",
+    "BudgetExhausted",
+    "Miss",
+    "Validation",
+    "Validator",
+    "has_type",
+    "json_equal",
+    "json_type",
+    "validate",
+]
 
 _LOOKUPS: Final = 32  # so many look-ups of a name cost as much as one check
 _SHOWN_CHARS: Final = 60
@@ -90,6 +100,25 @@ _EXHAUSTED: Final = (
 )
 
 
+class Validator:
+    """Verdicts on many values: the look-up tables of the enums it meets are made once, and live as long as it does."""
+
+    def __init__(self) -> None:
+        self._enums: dict[int, _Enum] = {}
+
+    def accepts(self, schema: JsonObject, value: Json) -> bool:
+        """``validate(schema, value).ok``, for values nested about as deep as a schema may be."""
+        for kind in (_Hasty, _Evaluation):
+            try:
+                kind(Budget(), explain=False, enums=self._enums).apply(schema, value, (), _Sink(0), 1)
+            except _Missed:
+                return False
+            except BudgetExhausted:
+                continue
+            return True
+        return False
+
+
 class _Missed(Exception):
     """Ends an evaluation of which only the verdict is wanted."""
 
@@ -109,12 +138,25 @@ class _Sink(Struct):
             self.kept.append(Miss(pointer(path), message()))
 
 
+class _Enum(Struct):
+    """The look-up tables of an enum; ``members`` is held for its id to stay its own.
+
+    ``ends`` has, for each array and object, the number of nodes up to its end; ``_Hasty`` fills it.
+    """
+
+    members: list[Json]
+    scalars: frozenset[ScalarKey]
+    nested: list[Json]
+    ends: dict[Hashable, int] = field(default_factory=dict)
+    nodes: int = 0
+
+
 class _Evaluation(Struct):
     """One validation: its budget, and the look-up tables of the enums met so far."""
 
     budget: Budget
     explain: bool
-    enums: dict[int, tuple[frozenset[ScalarKey], list[Json]]] = field(default_factory=dict)
+    enums: dict[int, _Enum] = field(default_factory=dict)
 
     def apply(self, schema: JsonObject, value: Json, path: _Path, sink: _Sink, level: int) -> None:
         """Report every miss of ``value`` against ``schema`` to ``sink``; ``level`` counts nested schemas from 1."""
@@ -139,14 +181,14 @@ class _Evaluation(Struct):
         table = self.enums.get(id(members))
         if table is None:
             scalars = frozenset(scalar_key(member) for member in members if not isinstance(member, (dict, list)))
-            table = (scalars, [member for member in members if isinstance(member, (dict, list))])
+            table = _Enum(members, scalars, [member for member in members if isinstance(member, (dict, list))])
             self.enums[id(members)] = table
-        if isinstance(value, (dict, list)):
-            allowed = any(equal_counted(member, value, lambda: self.budget.spend(1)) for member in table[1])
-        else:
-            allowed = scalar_key(value) in table[0]
+        allowed = self._nested(table, value) if isinstance(value, (dict, list)) else scalar_key(value) in table.scalars
         if not allowed:
             sink.add(path, lambda: f"found {a_type(json_type(value))}, expected one of: {_shown(members)}")
+
+    def _nested(self, table: _Enum, value: Json) -> bool:
+        return any(equal_counted(member, value, lambda: self.budget.spend(1)) for member in table.nested)
 
     def _array(self, schema: JsonObject, value: list[Json], path: _Path, sink: _Sink, level: int) -> None:
         _size(schema, "Items", len(value), "items", path, sink)
@@ -210,6 +252,37 @@ class _Evaluation(Struct):
             miss = sink.kept[0]
             reasons.append(f"{number}: {miss.pointer} {miss.message}" if miss.pointer else f"{number}: {miss.message}")
         return f"{text} ({'; '.join(reasons)})" if reasons else text
+
+
+class _Hasty(_Evaluation):
+    """An evaluation that looks arrays and objects up, instead of comparing them with one member after the other.
+
+    It spends as if each comparison visited the whole member, never less than ``_Evaluation``: its verdict stands
+    unless its budget ends.
+    """
+
+    def _nested(self, table: _Enum, value: Json) -> bool:
+        if not table.ends:
+            for member in table.nested:
+                table.nodes += _nodes(member)
+                table.ends.setdefault(_key(member), table.nodes)
+        end = table.ends.get(_key(value))
+        self.budget.spend(table.nodes if end is None else end)
+        return end is not None
+
+
+def _key(value: Json) -> Hashable:
+    """``scalar_key`` for any value."""
+    if isinstance(value, dict):
+        return ("object", frozenset((name, _key(item)) for name, item in value.items()))
+    return ("array", *map(_key, value)) if isinstance(value, list) else scalar_key(value)
+
+
+def _nodes(value: Json) -> int:
+    """How many nodes a comparison with an equal value visits."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_nodes, value.values()))
+    return 1 + sum(map(_nodes, value)) if isinstance(value, list) else 1
 
 
 def _type_holds(names: Json, value: Json, path: _Path, sink: _Sink) -> bool:

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from akm_schemas.bounds import SCHEMA_CHECKS, SCHEMA_ERRORS
+from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.json_values import has_type, json_equal, json_type
 from akm_schemas.subset_check import check_schema
 from akm_schemas.subset_keywords import TYPES
-from akm_schemas.subset_validate import Budget, validate
+from akm_schemas.subset_validate import Budget, Validator, validate
 
 NAMES = st.sampled_from(["a", "b", "é", ""])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 1.0, 1.5, -3, 2**53, "", "a", "abc", "\U0001f9ea", "e\u0301"])
@@ -235,3 +236,28 @@ def test_a_shared_budget_is_used_up() -> None:
 def test_only_own_names_count() -> None:
     assert not validate({"required": ["keys"]}, {}).ok
     assert validate({"properties": {"__class__": {"type": "string"}}}, {}).ok
+
+
+@given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=6))
+def test_a_validator_of_many_values_says_what_one_validation_says(schema: dict[str, Any], values: list[Any]) -> None:
+    validator = Validator()
+    assert [validator.accepts(schema, value) for value in values] == [validate(schema, value).ok for value in values]
+
+
+@given(st.lists(VALUES, min_size=1, max_size=6), VALUES)
+def test_a_validator_finds_a_member_by_the_equality_of_json(members: list[Any], value: Any) -> None:
+    for wanted in (value, *members):
+        assert Validator().accepts({"enum": members}, wanted) == any(json_equal(wanted, member) for member in members)
+
+
+def test_a_validator_says_no_only_where_one_validation_runs_out_of_checks() -> None:
+    last: list[Any] = [[number, *[0] * 99] for number in range(300)]  # they differ in what is compared last
+    first: list[Any] = [[*[0] * 99, number] for number in range(300)]  # they differ in what is compared first
+    for members in (last, first):
+        schema: JsonObject = {"items": {"enum": members}}
+        validator = Validator()
+        values: list[Json] = [members[-1:] * 4, members[-1:], members[:1] * 900, [[0]]]
+        for value in values:
+            assert validator.accepts(schema, value) == validate(schema, value).ok
+    assert Validator().accepts({"items": {"enum": first}}, first[-1:] * 4)
+    assert not Validator().accepts({"items": {"enum": last}}, last[-1:] * 4)

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.subset_validate import validate
+from akm_schemas.subset_validate import Validator
 from akmc.diff.meaning import meaning
 from akmc.diff.proof import proved
 from akmc.diff.witness import candidates
@@ -29,9 +29,10 @@ class Inclusion(Struct, frozen=True):
 
 def within(narrow: JsonObject, wide: JsonObject) -> Inclusion:
     """Whether every value that ``narrow`` accepts is accepted by ``wide``."""
-    if proved(meaning(narrow), meaning(wide)):
+    validator = Validator()
+    if proved(meaning(narrow), meaning(wide), validator):
         return Inclusion("proved")
-    for value in islice(candidates(narrow, wide), _MAX_CANDIDATES):
-        if validate(narrow, value).ok and not validate(wide, value).ok:
+    for value in islice(candidates(narrow, wide, validator), _MAX_CANDIDATES):
+        if validator.accepts(narrow, value) and not validator.accepts(wide, value):
             return Inclusion("refuted", value)
     return Inclusion("unknown")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.subset_validate import json_equal, validate
+from akm_schemas.subset_validate import Validator, json_equal
 
 _TYPES: Final = ("null", "boolean", "number", "string", "array", "object")
 _COMBINATORS: Final = ("allOf", "anyOf", "oneOf", "not")
@@ -20,15 +20,16 @@ _MAX_PROOF_STEPS: Final = 20_000
 _Finite: TypeAlias = "list[Json]"
 
 
-def proved(narrow: JsonObject, wide: JsonObject) -> bool:
+def proved(narrow: JsonObject, wide: JsonObject, validator: Validator) -> bool:
     """Whether every value of ``narrow`` is provably one of ``wide``; both in the form of ``meaning.meaning``."""
-    return _Proof().included(narrow, wide)
+    return _Proof(validator).included(narrow, wide)
 
 
 class _Proof:
     """One proof attempt over schemas in ``meaning`` form; gives up after a bounded number of steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, validator: Validator) -> None:
+        self._accepts = validator.accepts
         self._steps = 0
 
     def included(self, narrow: JsonObject, wide: JsonObject) -> bool:
@@ -39,7 +40,7 @@ class _Proof:
             return True
         values = _finite(narrow)
         if values is not None:
-            return all(validate(wide, value).ok for value in values if validate(narrow, value).ok)
+            return all(self._accepts(wide, value) for value in values if self._accepts(narrow, value))
         return self._wide_split(narrow, wide) or self._narrow_split(narrow, wide)
 
     def _narrow_split(self, narrow: JsonObject, wide: JsonObject) -> bool:
@@ -105,7 +106,7 @@ class _Proof:
             return False
         if "enum" in wide:
             values = _finite(_typed(narrow, name))
-            return values is not None and all(validate(wide, value).ok for value in values)
+            return values is not None and all(self._accepts(wide, value) for value in values)
         if name == "string":
             return _range_within(narrow, wide, "minLength", "maxLength", whole=True, low=0)
         if name in ("integer", "number"):

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from akm_schemas.json_types import Json, JsonObject
-from akm_schemas.subset_validate import validate
+from akm_schemas.subset_validate import Validator
 
 _DEPTH: Final = 4
 _PER_PART: Final = 24  # values tried for one item or property
@@ -22,15 +22,16 @@ _EXTRA: Final = "another"
 _COMBINATORS: Final = ("allOf", "anyOf", "oneOf")
 
 
-def candidates(narrow: JsonObject, wide: JsonObject) -> Iterator[Json]:
+def candidates(narrow: JsonObject, wide: JsonObject, validator: Validator) -> Iterator[Json]:
     """Values to try, drawn from the keywords of both schemas; finite, whatever the schemas are."""
-    return _Search().values(narrow, wide, _DEPTH)
+    return _Search(validator).values(narrow, wide, _DEPTH)
 
 
 class _Search:
     """One walk over a pair of schemas, bounded by the number of values it makes."""
 
-    def __init__(self) -> None:
+    def __init__(self, validator: Validator) -> None:
+        self._accepts = validator.accepts
         self._left = _MAX_PARTS
 
     def values(self, narrow: JsonObject, wide: JsonObject, depth: int) -> Iterator[Json]:
@@ -64,7 +65,7 @@ class _Search:
     def _accepted(self, schema: JsonObject, depth: int) -> Json:
         """Some value that ``schema`` accepts, ``None`` when none of a few is."""
         tried = islice(self.values(schema, {}, depth), _TO_FILL)
-        return next((value for value in tried if validate(schema, value).ok), None)
+        return next((value for value in tried if self._accepts(schema, value)), None)
 
     def _arrays(self, narrow: JsonObject, wide: JsonObject, depth: int) -> Iterator[Json]:
         items = _part(narrow, "items")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from akm_schemas.json_types import JsonObject
+from akm_schemas import subset_validate
+from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.subset_validate import validate
 from akmc.diff.inclusion import within
 from akmc.diff.meaning import same_meaning
@@ -88,6 +90,43 @@ def test_deep_and_broad_schemas_end() -> None:
         }
     wide: JsonObject = {"oneOf": [deep, {"type": "string", "maxLength": 3}]}
     assert within(deep, wide).verdict in ("refuted", "unknown")
+
+
+ENUM_SCHEMAS: dict[str, Callable[[list[Json]], JsonObject]] = {
+    "root": lambda enum: {"enum": enum},
+    "items": lambda enum: {"type": "array", "items": {"enum": enum}},
+}
+MEMBERS: dict[str, Callable[[int], Json]] = {
+    "number": lambda number: number,
+    "string": str,
+    "array": lambda number: [number],
+    "object": lambda number: {"a": [number]},
+}
+
+
+@pytest.mark.parametrize("schema", ENUM_SCHEMAS.values(), ids=ENUM_SCHEMAS)
+@pytest.mark.parametrize("member", MEMBERS.values(), ids=MEMBERS)
+def test_enums_that_mostly_overlap_are_compared_in_linear_time(
+    member: Callable[[int], Json], schema: Callable[[list[Json]], JsonObject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = 0
+
+    def counted(name: str) -> None:
+        called = getattr(subset_validate, name)
+
+        def count(*arguments: Any) -> Any:
+            nonlocal work
+            work += 1
+            return called(*arguments)
+
+        monkeypatch.setattr(subset_validate, name, count)
+
+    counted("scalar_key")
+    counted("equal_counted")
+    size = 600
+    narrow, wide = ([member(number) for number in range(start, start + size)][::-1] for start in (0, 3))
+    assert within(schema(narrow), schema(wide)).verdict != "proved"
+    assert 0 < work < 20 * size
 
 
 def _schemas() -> st.SearchStrategy[dict[str, Any]]:
