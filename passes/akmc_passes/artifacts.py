@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct
+from functools import cached_property
+from typing import Final
+
+from msgspec import UNSET, Struct, field
 
 from akm_schemas.canonical import canonical_bytes
-from akm_schemas.json_types import Json
+from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import ExecTarget, ScriptTarget
 from akm_schemas.references import Reference
 from akmc_grammar.ir import Step
 from akmc_grammar.places import Path
+from akmc_grammar.suggest import listed
 from akmc_passes.contract import Composed, Program
 from akmc_passes.ir_walk import map_of, marred, route_of, unit_of, unit_path
-from akmc_passes.schema_paths import (
-    ANYTHING,
-    SCALARS,
-    TEXT,
-    Broken,
-    View,
-    admitted_types,
-    array_of,
-    finite_values,
-    follow,
-    view_of,
-)
+from akmc_passes.schema_paths import SCALARS, Broken, View, follow, view_of
 from akmc_passes.spine import Spine
+
+_TEXT: Final[JsonObject] = {"type": "string"}
+_ARRAY: Final[JsonObject] = {"type": "array"}
 
 
 class Known(Struct, frozen=True):
@@ -34,82 +30,122 @@ class Known(Struct, frozen=True):
     declared: Path
 
 
-def producer(program: Program, spine: Spine, reference: Reference) -> Known | None:
-    """What is known of the root of a reference (its path not followed); ``None``: nothing."""
-    ir = program.document.ir
-    assert ir is not None
-    if reference.root == "params":
-        schema = ir.params.get(reference.name)
-        return Known(view_of(schema), ("params", reference.name)) if schema else None
-    index = spine.index_of.get(reference.name)
-    if index is None:
-        return None
-    exported = program.exports.get(reference.name)
-    if exported is not None:
-        return Known(view_of(exported), ("steps", index, "unit", "uses"))
-    return step_artifact(program, ir.steps[index], index)
+class Routed(Struct, frozen=True, dict=True):
+    """Every value that a route can be given, as the text that is compared: each once, sorted."""
+
+    texts: tuple[str, ...]
+
+    @cached_property
+    def as_set(self) -> frozenset[str]:
+        """The texts, for looking one up."""
+        return frozenset(self.texts)
+
+    @cached_property
+    def listed(self) -> str:
+        """The texts as words for a message."""
+        return listed(self.texts)
 
 
-def step_artifact(program: Program, step: Step, index: int) -> Known | None:
-    """What is known of a step's artifact."""
-    document, path = program.document, unit_path(step, index)
-    if marred(document, ("steps", index, "output")):
-        return None
-    if step.output is not UNSET and step.output:
-        return Known(view_of(step.output), ("steps", index, "output"))
-    unit = unit_of(step)
-    if marred(document, (*path, "output")) or marred(document, (*path, "exec")) or step.kind == "route":
-        return None
-    one: View = ANYTHING
-    declared: Path = path
-    if unit.output is not UNSET and unit.output:
-        one, declared = view_of(unit.output), (*path, "output")
-    elif unit.exec is not UNSET:
-        one, declared = TEXT, (*path, "exec")
-    elif (composed := program.composed.get(("steps", index))) is not None:
-        one, declared = _composed_view(composed), (*path, "uses")
-    if step.kind == "map":
-        fan = map_of(step)
-        if marred(document, ("steps", index, "map", "reducer")):
+class Artifacts(Struct, frozen=True):
+    """What is known of the params and artifacts of one program, worked out once for all that refer to them."""
+
+    program: Program
+    spine: Spine
+    _known: dict[tuple[str, str], Known | None] = field(default_factory=dict)
+    _views: dict[int, View] = field(default_factory=dict)
+    _routed: dict[tuple[str, str, tuple[str | int, ...]], Routed | None] = field(default_factory=dict)
+
+    def view_of(self, schema: JsonObject) -> View:
+        """The view of a schema that this program or what it composes holds: the same one for the same object."""
+        return self._views.setdefault(id(schema), view_of(schema))  # a view keeps its schema alive
+
+    def producer(self, reference: Reference) -> Known | None:
+        """What is known of the root of a reference (its path not followed); ``None``: nothing."""
+        root = (reference.root, reference.name)
+        if root not in self._known:
+            self._known[root] = self._producer(reference)
+        return self._known[root]
+
+    def routed(self, index: int) -> Routed | None:
+        """What a route step can be given, where its schema lists the values and one of them can be routed."""
+        reference = self.program.references.get(("steps", index, "route", "input"))
+        if reference is None:
             return None
-        if fan.reducer is UNSET or fan.reducer == "collect":
-            return Known(array_of(one), declared if one is not ANYTHING else ("steps", index, "map"))
-    return None if one is ANYTHING else Known(one, declared)
+        key = (reference.root, reference.name, tuple(reference.path))
+        if key not in self._routed:
+            values = self._routed_values(reference)
+            texts = None if values is None else sorted({match_text(value) for value in values})
+            self._routed[key] = None if texts is None else Routed(tuple(texts))
+        return self._routed[key]
+
+    def live_targets(self, index: int) -> frozenset[str]:
+        """The step ids that a route step can really select."""
+        route = route_of(self.spine.ir.steps[index])
+        routed = self.routed(index)
+        if routed is None or marred(self.program.document, ("steps", index, "route")):
+            return self.spine.named_targets(index)
+        branches = [(match_text(branch.match), branch.step) for branch in route.when if branch.match is not UNSET]
+        taken = {step for text, step in branches if text in routed.as_set}
+        if not routed.as_set <= {text for text, _ in branches}:
+            taken.add(route.default)
+        return frozenset(name for name in taken if isinstance(name, str))
+
+    def _producer(self, reference: Reference) -> Known | None:
+        ir = self.program.document.ir
+        assert ir is not None
+        if reference.root == "params":
+            schema = ir.params.get(reference.name)
+            return Known(self.view_of(schema), ("params", reference.name)) if schema else None
+        index = self.spine.index_of.get(reference.name)
+        if index is None:
+            return None
+        exported = self.program.exports.get(reference.name)
+        if exported is not None:
+            return Known(self.view_of(exported), ("steps", index, "unit", "uses"))
+        return self._step_artifact(ir.steps[index], index)
+
+    def _step_artifact(self, step: Step, index: int) -> Known | None:
+        document, path = self.program.document, unit_path(step, index)
+        if marred(document, ("steps", index, "output")):
+            return None
+        if step.output is not UNSET and step.output:
+            return Known(self.view_of(step.output), ("steps", index, "output"))
+        unit = unit_of(step)
+        if marred(document, (*path, "output")) or marred(document, (*path, "exec")) or step.kind == "route":
+            return None
+        one: JsonObject | None = None
+        declared: Path = path
+        if unit.output is not UNSET and unit.output:
+            one, declared = unit.output, (*path, "output")
+        elif unit.exec is not UNSET:
+            one, declared = _TEXT, (*path, "exec")
+        elif (composed := self.program.composed.get(("steps", index))) is not None:
+            one, declared = _composed_schema(composed), (*path, "uses")
+        if step.kind == "map":
+            fan = map_of(step)
+            if marred(document, ("steps", index, "map", "reducer")):
+                return None
+            if fan.reducer is UNSET or fan.reducer == "collect":
+                if one is None:
+                    return Known(self.view_of(_ARRAY), ("steps", index, "map"))
+                return Known(self.view_of(one).array, declared)
+        return None if one is None else Known(self.view_of(one), declared)
+
+    def _routed_values(self, reference: Reference) -> list[Json] | None:
+        known = self.producer(reference)
+        end = None if known is None else follow(known.view, reference.path)
+        if end is None or isinstance(end, Broken) or not end.types & SCALARS:  # reported as a mismatch
+            return None
+        return end.values
 
 
-def _composed_view(composed: Composed) -> View:
+def _composed_schema(composed: Composed) -> JsonObject | None:
     """What a composed asset makes: what its task declares, the text of a process, or anything."""
     if composed.output:
-        return view_of(composed.output)
-    return TEXT if isinstance(composed.target, ExecTarget | ScriptTarget) else ANYTHING
-
-
-def routed_values(program: Program, spine: Spine, index: int) -> list[Json] | None:
-    """Every value that a route step can be given, where its schema lists them and one of them can be routed."""
-    reference = program.references.get(("steps", index, "route", "input"))
-    known = None if reference is None else producer(program, spine, reference)
-    if reference is None or known is None:
-        return None
-    end = follow(known.view, reference.path)
-    if isinstance(end, Broken) or not admitted_types(end) & SCALARS:  # reported as a mismatch
-        return None
-    return finite_values(end)
+        return composed.output
+    return _TEXT if isinstance(composed.target, ExecTarget | ScriptTarget) else None
 
 
 def match_text(value: Json) -> str:
     """A routed value, or the match of a branch, as the text that is compared."""
     return value if isinstance(value, str) else canonical_bytes(value).decode()
-
-
-def live_targets(program: Program, spine: Spine, index: int) -> frozenset[str]:
-    """The step ids that a route step can really select."""
-    route = route_of(spine.ir.steps[index])
-    values = routed_values(program, spine, index)
-    if values is None or marred(program.document, ("steps", index, "route")):
-        return spine.named_targets(index)
-    texts = {match_text(value) for value in values}
-    matches = {match_text(branch.match) for branch in route.when if branch.match is not UNSET}
-    taken = {branch.step for branch in route.when if branch.match is not UNSET and match_text(branch.match) in texts}
-    if texts - matches:
-        taken.add(route.default)
-    return frozenset(name for name in taken if isinstance(name, str))

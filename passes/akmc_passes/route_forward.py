@@ -8,15 +8,13 @@ Matching is by text (spec 1, section 2.6): ``1`` and ``"1"`` are one match.
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec import UNSET
 
 from akmc_grammar.diagnostics import Note
 from akmc_grammar.ir import Route
 from akmc_grammar.places import Path
 from akmc_grammar.suggest import did_you_mean, listed
-from akmc_passes.artifacts import live_targets, match_text
+from akmc_passes.artifacts import Artifacts, match_text
 from akmc_passes.contract import Context, Program
 from akmc_passes.ir_walk import route_of
 from akmc_passes.spine import Spine
@@ -49,7 +47,7 @@ def run(program: Program, context: Context) -> Program:
         if isinstance(route.default, str):
             _check_target(program, context, spine, index, ("default",), route.default)
         _check_matches(program, context, index, route)
-    reachable = Spine(ir, partial(live_targets, program, spine))
+    reachable = Spine(ir, Artifacts(program, spine).live_targets)
     for index in reachable.unreachable:
         routers = reachable.routers_of[index]
         notes = [Note("named by this route", program.place("steps", router, "id")) for router in routers]

@@ -18,10 +18,10 @@ from akmc_grammar.diagnostics import Note
 from akmc_grammar.ir import SourceIR, Step
 from akmc_grammar.places import Path, Place
 from akmc_grammar.suggest import did_you_mean, listed
-from akmc_passes.artifacts import Known, match_text, producer, routed_values
+from akmc_passes.artifacts import Artifacts, Known, match_text
 from akmc_passes.contract import Context, Program
 from akmc_passes.ir_walk import map_of, marred, route_of
-from akmc_passes.schema_paths import SCALARS, Broken, View, admitted_types, described, follow, view_of
+from akmc_passes.schema_paths import SCALARS, Broken, View, described, follow
 from akmc_passes.spine import Spine
 from akmc_passes.words import quoted
 
@@ -41,13 +41,9 @@ def run(program: Program, context: Context) -> Program:
     ir = program.document.ir
     if ir is None:
         return program
-    spine = Spine(ir)
-    roots: dict[tuple[str, str], Known | None] = {}
+    artifacts = Artifacts(program, Spine(ir))
     for path, reference in program.references.items():
-        root = (reference.root, reference.name)
-        if root not in roots:
-            roots[root] = producer(program, spine, reference)
-        known = roots[root]
+        known = artifacts.producer(reference)
         if known is None or program.document.is_poisoned(path):
             continue
         end = follow(known.view, reference.path)
@@ -58,12 +54,12 @@ def run(program: Program, context: Context) -> Program:
         elif path[2:] == ("route", "input"):
             _check_input(program, context, path, known, end)
         elif path[2:4] == ("unit", "with"):
-            _check_binding(program, context, path, reference, known, end)
+            _check_binding(artifacts, context, path, reference, known, end)
     for index, step in enumerate(ir.steps):
         if step.kind == "route" and not marred(program.document, ("steps", index, "route")):
-            _check_branches(program, context, ir, spine, index)
+            _check_branches(artifacts, context, ir, index)
         elif step.kind == "map":
-            _check_collected(program, context, step, index)
+            _check_collected(artifacts, context, step, index)
     return program
 
 
@@ -97,7 +93,7 @@ def _report_broken(
 
 
 def _check_over(program: Program, context: Context, path: Path, known: Known, end: View) -> None:
-    types = admitted_types(end)
+    types = end.types
     if "array" in types:
         return
     message = f"map.over takes an array, found {described(types)}"
@@ -107,7 +103,7 @@ def _check_over(program: Program, context: Context, path: Path, known: Known, en
 
 
 def _check_input(program: Program, context: Context, path: Path, known: Known, end: View) -> None:
-    types = admitted_types(end)
+    types = end.types
     if types & SCALARS:
         return
     message = f"route.input takes a string, a number or a boolean, found {described(types)}"
@@ -117,14 +113,15 @@ def _check_input(program: Program, context: Context, path: Path, known: Known, e
 
 
 def _check_binding(
-    program: Program, context: Context, path: Path, reference: Reference, known: Known, end: View
+    artifacts: Artifacts, context: Context, path: Path, reference: Reference, known: Known, end: View
 ) -> None:
     """Compare kinds of value alone: two schemas that share one may still have a value in common."""
+    program = artifacts.program
     composed, name = program.composed.get(path[:2]), path[4]
     surface = None if composed is None else composed.surface
     if surface is None or not isinstance(name, str) or name not in surface.schemas:
         return
-    found, taken = admitted_types(end), admitted_types(view_of(surface.schemas[name]))
+    found, taken = end.types, artifacts.view_of(surface.schemas[name]).types
     if found & taken:
         return
     message = f"the {surface.kind} {quoted(name)} of {surface.ref} takes {described(taken)}"
@@ -134,13 +131,14 @@ def _check_binding(
     context.sink.report("input-binding-invalid", program.place(*path), message, notes=notes, help=help)
 
 
-def _check_collected(program: Program, context: Context, step: Step, index: int) -> None:
+def _check_collected(artifacts: Artifacts, context: Context, step: Step, index: int) -> None:
     """A map that collects promotes a list, whatever its units make."""
-    document, path = program.document, ("steps", index, "output")
+    program, path = artifacts.program, ("steps", index, "output")
+    document = program.document
     if step.output is UNSET or not step.output or marred(document, path):
         return
     reducer = map_of(step).reducer
-    types = admitted_types(view_of(step.output))
+    types = artifacts.view_of(step.output).types
     if "array" in types or reducer not in (UNSET, "collect") or marred(document, ("steps", index, "map", "reducer")):
         return
     message = f"the map collects its results into an array, and its output takes {described(types)}"
@@ -148,28 +146,27 @@ def _check_collected(program: Program, context: Context, step: Step, index: int)
     context.sink.report("map-output-mismatch", program.place(*path), message, help=help)
 
 
-def _check_branches(program: Program, context: Context, ir: SourceIR, spine: Spine, index: int) -> None:
+def _check_branches(artifacts: Artifacts, context: Context, ir: SourceIR, index: int) -> None:
     """Compare the branches of a route with the enum of what it is given."""
-    values = routed_values(program, spine, index)
-    if values is None:
+    program, routed = artifacts.program, artifacts.routed(index)
+    if routed is None:
         return
     route, reference = route_of(ir.steps[index]), program.references[("steps", index, "route", "input")]
-    known = producer(program, spine, reference)
+    known = artifacts.producer(reference)
     notes = [] if known is None else _declared(program, known)
-    texts = list(dict.fromkeys(match_text(value) for value in values))
     matches = set()
     for number, branch in enumerate(route.when):
         if branch.match is UNSET:
             continue
         text = match_text(branch.match)
         matches.add(text)
-        if text not in texts:
+        if text not in routed.as_set:
             place = program.place("steps", index, "route", "when", number, "match")
-            message = f"{reference.text} is never {quoted(text)}; its values: {listed(texts)}"
-            help = did_you_mean(text, texts) or "remove the branch, or add the value to the enum"
+            message = f"{reference.text} is never {quoted(text)}; its values: {routed.listed}"
+            help = did_you_mean(text, routed.texts) or "remove the branch, or add the value to the enum"
             context.sink.report("unreachable-branch", place, message, notes=notes, help=help)
-    missing = [text for text in texts if text not in matches]
-    if missing and route.default is UNSET:
+    if route.default is UNSET and not routed.as_set <= matches:
+        missing = [text for text in routed.texts if text not in matches]
         place = program.place("steps", index, "route")
         message = f"no branch takes {listed(missing)} of {reference.text}, and there is no default"
         help = 'add a branch for each, or a "default"'

@@ -11,17 +11,8 @@ from hypothesis import strategies as st
 
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.subset_validate import validate
-from akmc_passes.schema_paths import (
-    ANYTHING,
-    TYPES,
-    Broken,
-    admitted_types,
-    array_of,
-    described,
-    finite_values,
-    follow,
-    view_of,
-)
+from akmc_passes import schema_paths
+from akmc_passes.schema_paths import TYPES, Broken, described, follow, view_of
 
 STRING: JsonObject = {"type": "string"}
 OPEN: JsonObject = {"type": "object", "properties": {"a": STRING}}
@@ -75,16 +66,18 @@ def test_paths_that_cannot_be_there(schema: JsonObject, path: list[str | int], b
 def test_a_schema_with_too_many_alternatives_may_be_anything() -> None:
     two: list[Json] = [STRING, {"type": "number"}]
     schema: JsonObject = {"allOf": [{"anyOf": two} for _ in range(12)]}
-    assert admitted_types(view_of(schema)) == TYPES
+    assert view_of(schema).types == TYPES
     assert not isinstance(follow(view_of(schema), ["a"]), Broken)
 
 
 def test_arrays_of_views() -> None:
-    assert follow(array_of(view_of(STRING)), [0]) != ANYTHING
-    assert isinstance(follow(array_of(view_of(STRING)), [0, "a"]), Broken)
-    assert isinstance(follow(array_of(ANYTHING), ["a"]), Broken)
-    assert not isinstance(follow(array_of(ANYTHING), [0, "a"]), Broken)
-    assert described(admitted_types(array_of(ANYTHING))) == "an array"
+    strings, whatever = view_of(STRING).array, view_of({}).array
+    item = follow(strings, [0])
+    assert not isinstance(item, Broken) and item.types == {"string"}
+    assert isinstance(follow(strings, [0, "a"]), Broken)
+    assert isinstance(follow(whatever, ["a"]), Broken)
+    assert not isinstance(follow(whatever, [0, "a"]), Broken)
+    assert described(whatever.types) == "an array"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +93,7 @@ def test_arrays_of_views() -> None:
     ],
 )
 def test_finite_values(schema: JsonObject, values: list[Json] | None) -> None:
-    assert finite_values(view_of(schema)) == values
+    assert view_of(schema).values == values
 
 
 _NAMES = st.sampled_from(["a", "b"])
@@ -145,7 +138,7 @@ def test_a_path_into_a_valid_value_never_breaks(schema: JsonObject, value: Json,
     end = follow(view_of(schema), path)
     assert not isinstance(end, Broken)
     kind = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-    assert kind.get(type(here), "null") in admitted_types(end)
+    assert kind.get(type(here), "null") in end.types
 
 
 PRODUCERS = """---
@@ -240,3 +233,91 @@ A.
         '7:92 unreachable-branch: params.n is never "y"; its values: "1", "2", "null", "true", "x"\n'
         "  help: remove the branch, or add the value to the enum"
     )
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> list[object]:
+    """What a function of ``schema_paths`` is called with from now on."""
+    function, calls = getattr(schema_paths, name), list[object]()
+
+    def counting(value: object) -> object:
+        calls.append(value)
+        return function(value)
+
+    monkeypatch.setattr(schema_paths, name, counting)
+    return calls
+
+
+def reading(output: str, names: list[str]) -> str:
+    """A workflow with a reference to each of those parts of one output."""
+    groups = {f"s{at}": names[at : at + 50] for at in range(0, len(names), 50)}
+    steps = []
+    for step, group in groups.items():
+        inputs = ", ".join(f'"steps.s.output{name}"' for name in group)
+        steps.append(f"  - {{id: {step}, inputs: [{inputs}]}}")
+    ids = ["s", *groups]
+    head = ["---", "steps:", f"  - {{id: s, output: {output}}}", *steps, "---"]
+    return "\n".join(head) + "".join(f"\n## {name}\nA." for name in ids) + "\n"
+
+
+MEMBERS = ", ".join(map(str, range(300)))
+NAMED = ", ".join(f"a{number}: 1" for number in range(100))
+
+
+@pytest.mark.parametrize(
+    ("output", "part", "findings"),
+    [
+        (f"{{enum: [{MEMBERS}, {{{NAMED}}}]}}", ".a{}", 0),
+        (f"{{enum: [{MEMBERS}]}}", ".a{}", 100),
+        (f"{{enum: [{MEMBERS}, {{b: 1}}]}}", ".a{}", 100),
+        (f"{{type: array, items: {{enum: [{MEMBERS}, {{b: 1}}]}}}}", "[{}].b", 0),
+    ],
+)
+def test_members_are_looked_at_once_for_all_references(
+    check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, output: str, part: str, findings: int
+) -> None:
+    seen = counted(monkeypatch, "_kind")
+    checked = check(reading(output, [part.format(number) for number in range(100)]), stop_after="types")
+    assert len(checked.rules) == findings
+    assert len(seen) <= 301
+
+
+def test_alternatives_beyond_the_budget_are_not_expanded(
+    check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = counted(monkeypatch, "_options")
+    output = "{anyOf: [" + ", ".join(["{type: string}"] * 400) + "]}"
+    assert check(reading(output, [f".a{number}" for number in range(100)]), stop_after="types").rules == []
+    assert len(seen) == 129
+
+
+def test_conjunctions_are_read_once_for_all_references(
+    check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = counted(monkeypatch, "_options")
+    output = "{allOf: [" + ", ".join(["{type: object}"] * 400) + "]}"
+    assert check(reading(output, [f".a{number}" for number in range(100)]), stop_after="types").rules == []
+    assert len(seen) == 400
+
+
+def test_the_names_of_a_closed_object_are_sorted_once() -> None:
+    other: JsonObject = {"type": "object", "additionalProperties": False, "properties": {"b": {}}}
+    view = view_of({"anyOf": [CLOSED, other]})
+    one, two = follow(view, ["x"]), follow(view, ["y"])
+    assert isinstance(one, Broken) and isinstance(two, Broken)
+    assert one.names == ("a", "b") and two.names is one.names
+
+
+@pytest.mark.parametrize("default", ["default: z, ", ""])
+def test_values_are_listed_once_for_all_routes(
+    check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, default: str
+) -> None:
+    seen = counted(monkeypatch, "canonical_bytes")
+    values = ", ".join(f"v{number}" for number in range(100))
+    routes = [
+        f"  - {{id: r{number}, route: {{input: params.p, {default}when: [{{match: v1, step: z}}]}}}}"
+        for number in range(20)
+    ]
+    head = ["---", f"params: {{p: {{enum: [{values}]}}}}", "steps:", *routes, "  - {id: z}", "---"]
+    checked = check("\n".join(head) + "\n## z\nA.\n", stop_after="types")
+    assert [rule for rule, _ in checked.rules] == ([] if default else ["non-exhaustive-route"] * 20)
+    assert len(seen) == 100
