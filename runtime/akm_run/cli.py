@@ -5,6 +5,7 @@ A first word that is no command is a plan file or a run id. Nothing but click is
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -75,6 +76,9 @@ def _unexpected(error: Exception, arguments: Sequence[str]) -> int:
     except OutputFault as fault:
         explain(str(fault), fault.help)
         return fault.code
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        explain("too many files are open here", "raise ulimit -n; akm-run RUN_ID goes on where a run was")
+        return 2
     from akm_run.crash import write_report
 
     place = write_report(error, arguments)

@@ -61,3 +61,14 @@ def test_one_that_may_not_is_named(wide: Callable[[str, str], subprocess.Complet
     step = json.loads(done.stdout)["steps"][0]
     assert step["failureReason"] == "spawn_failed"
     assert "too many open files: raise ulimit -n, or give a lower --host-concurrency" in step["summary"]
+
+
+def test_hardly_any_files_are_no_bug(
+    wide: Callable[[str, str], subprocess.CompletedProcess[str]], run_program: Run
+) -> None:
+    said = {}
+    assert wide("-n 7", "true").returncode == 2
+    for limit in (8, 9):
+        command = f"ulimit -n {limit}; {sys.executable} -m akm_run m.json --params-file p.json --db {limit}.db"
+        said[limit] = run_program("bash", "-c", command, expect=2).stderr
+    assert all("oo many" in text for text in said.values()), said
