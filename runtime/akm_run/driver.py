@@ -20,7 +20,7 @@ from akm_run.dispatch import dispatcher_for
 from akm_run.dispatch.contract import Dispatcher, UnitResult
 from akm_run.events import Event, NoticeRaised, UnitFinished, UnitReused, UnitStarted
 from akm_run.executor import Done, Executor
-from akm_run.faults import CommandFault
+from akm_run.frame import Frame
 from akm_run.journal import Journal
 from akm_run.policy import pause_s
 from akm_run.requests import Surroundings, asked, judge_request, judged, leaves_usage_open, target_of, unit_request
@@ -202,6 +202,13 @@ class Driver:
             self._descend(run, started, target)
             return
         run.running[started.unit_id] = started
+        try:
+            self._submit(run, frame, started, target)
+        except BaseException:  # nobody will report this one, so nobody may wait for it
+            del run.running[started.unit_id]
+            raise
+
+    def _submit(self, run: UnderWay, frame: Frame, started: UnitStarted, target: Target) -> None:
         if started.role == "judge":
             request = judge_request(frame, started, run.around)
         else:
@@ -209,11 +216,7 @@ class Driver:
         dispatcher = self._dispatcher(target)
         if self._tape is not None and isinstance(target, CommandTarget):
             dispatcher = self._tape.around(asked(frame, started, run.around.params), dispatcher)
-        try:
-            self._executor.submit(request, dispatcher, run.cancel, partial(self._report, run))
-        except CommandFault:  # nobody will report this one, so nobody may wait for it
-            del run.running[started.unit_id]
-            raise
+        self._executor.submit(request, dispatcher, run.cancel, partial(self._report, run))
 
     def _report(self, run: UnderWay, done: Done) -> None:
         self._queue.put(Ended(run, done))
