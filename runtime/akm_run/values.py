@@ -6,7 +6,7 @@ from typing import Final, cast
 
 import msgspec
 
-from akm_schemas.bounds import KIB, STRICT_JSON_DEPTH
+from akm_schemas.bounds import KIB, SAFE_INTEGER, STRICT_JSON_DEPTH
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.json_types import Json
 from akm_schemas.strict_json import parse_json
@@ -46,6 +46,11 @@ def is_text(word: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def as_tokens(count: object) -> int | None:
+    """A count of tokens that can be kept, shown and added to others; ``None``, unreported, for whatever else is given."""
+    return count if type(count) is int and 0 <= count <= SAFE_INTEGER else None
 
 
 def as_journaled(value: Json) -> Json:

@@ -179,3 +179,10 @@ def test_runs_that_compose_each_other_are_said(
 def _rows(state: Path) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(state)) as raw:
         return [row for table in _BY_RUN for row in raw.execute(f"SELECT * FROM {table}")]
+
+
+def test_a_count_that_older_versions_wrote_is_taken(run_program: Run, tmp_path: Path, run_id: str) -> None:
+    changed(tmp_path / "one.akmrun", f"UPDATE units SET tokens = {2**63 - 1}")
+    run_program("akm-run", "import", "one.akmrun", "--db", "new.db")
+    shown = json.loads(run_program("akm-run", "status", run_id, "--json", "--db", "new.db").stdout)
+    assert shown["tokensUsed"] == 0

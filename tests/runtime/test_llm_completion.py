@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from akm_run.dispatch.contract import UnitResult
 from akm_run.dispatch.llm_completion import Completion, NoCompletion, read_completion
 
 ODD: list[Any] = [None, {}, {"total_tokens": "12"}, {"total_tokens": -1}, [], 3]
@@ -107,3 +108,14 @@ def test_no_body_does_anything_else(body: bytes) -> None:
         assert str(fault)
     else:
         found.text.encode()
+
+
+@pytest.mark.parametrize("digits", [23, 400, 5000])
+def test_a_number_of_any_length_costs_no_answer(digits: int) -> None:
+    for usage in (
+        f'{{"total_tokens": {"9" * digits}}}',
+        f'{{"prompt_tokens": 1.5, "completion_tokens": {"9" * digits}}}',
+    ):
+        found = read_completion(b'{"choices": [{"message": {"content": "x"}}], "usage": %b}' % usage.encode())
+        assert found.text == "x"
+        assert UnitResult(found.text, tokens=found.tokens).tokens is None

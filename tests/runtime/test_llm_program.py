@@ -151,3 +151,39 @@ def test_env_on_an_llm_engine_fails_before_dispatch(run_program: Run, plans: Pla
     assert (document["status"], document["unitsDispatched"]) == ("failed", 0)
     assert document["steps"][0]["failureReason"] == "env_unsupported"
     assert "env_unsupported" in document["steps"][0]["summary"]
+
+
+COUNTED: Final = """\
+---
+type: workflow
+steps:
+  - id: one
+  - id: two
+  - id: three
+---
+# Case
+## one
+The prose.
+## two
+The prose.
+## three
+The prose.
+"""
+
+
+@pytest.mark.parametrize("count", [10**22, 2**63 - 1, 2**53])
+def test_a_report_of_too_many_tokens_costs_nothing(
+    stub_llm: Any, run_program: Run, compiled: Callable[..., str], count: int
+) -> None:
+    with stub_llm([{"content": "x", "usage": {"total_tokens": count}}] * 3) as stub:
+        done = run_program("akm-run", compiled(stub.url, COUNTED), "--json", env={"STUB_KEY": KEY})
+        assert len(stub.requests) == 3
+    document = json.loads(done.stdout)
+    assert document["status"] == "completed"
+    assert document["tokensUsed"] == (2**53 if count == 2**53 else 0), "the most that every reader of JSON keeps"
+    run_id = document["runId"]
+    for words in (["status", run_id, "--units", "--json"], [run_id, "--json"]):
+        assert json.loads(run_program("akm-run", *words).stdout)["tokensUsed"] == document["tokensUsed"]
+    run_program("akm-run", "report", run_id, "-o", "r.html")
+    run_program("akm-run", "export", run_id, "-o", "one.akmrun")
+    run_program("akm-run", "import", "one.akmrun", "--db", "new.db")

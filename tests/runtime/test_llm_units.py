@@ -103,6 +103,16 @@ def test_empty_text_is_no_output_and_unreported_usage_is_none(desk: Desk) -> Non
 
 
 @pytest.mark.parametrize(
+    "count", [2**53, 2**53 + 1, 2**63 - 1, 10**22, -5, True, "5", float("nan"), float("inf"), 1e300]
+)
+def test_a_count_that_cannot_be_kept_is_unreported(desk: Desk, count: Any) -> None:
+    usage = {"total_tokens": count}
+    assert desk.ask({"content": "x", "usage": usage}) == UnitResult("x", tokens=2**53 if count == 2**53 else None)
+    parts = {"prompt_tokens": count, "completion_tokens": count}
+    assert desk.ask({"content": "x", "usage": parts}) == UnitResult("x")
+
+
+@pytest.mark.parametrize(
     ("content", "reason"),
     [
         *((text, None) for text in ('{"n": 7}', ' {"n": 7}\n', '```json\n{"n": 7}\n```\n')),

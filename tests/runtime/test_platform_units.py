@@ -79,6 +79,41 @@ def test_answers_are_read_like_those_of_models(ask: Ask) -> None:
     assert ask(prints(result("sorry")), schema=N).failure_reason == "parse_error"
 
 
+ENVELOPES: dict[str, tuple[str, ...]] = {  # what each program prints; COUNT is a number of tokens, twice
+    "claude": (
+        '{"type": "result", "subtype": "success", "result": "x", "usage": {"input_tokens": COUNT, "output_tokens": COUNT}}',
+    ),
+    "codex": (
+        '{"type": "item.completed", "item": {"type": "agent_message", "text": "x"}}',
+        '{"type": "turn.completed", "usage": {"input_tokens": COUNT, "output_tokens": COUNT}}',
+    ),
+    "gemini": (
+        '{"response": "x", "stats": {"models": {"a": {"tokens": {"total": COUNT}}, "b": {"tokens": {"total": COUNT}}}}}',
+    ),
+    "opencode": (
+        '{"type": "step_start"}',
+        '{"type": "text", "part": {"text": "x"}}',
+        '{"type": "step_finish", "part": {"tokens": {"total": COUNT}}}',
+        '{"type": "step_finish", "part": {"tokens": {"input": COUNT}}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("platform", ENVELOPES)
+def test_a_count_that_cannot_be_kept_is_unreported(ask: Ask, platform: str) -> None:
+    for count, tokens in (
+        (5, 10),
+        (2**52, 2**53),
+        (2**52 + 1, None),
+        (2**63 - 1, None),
+        (10**22, None),
+        ("9" * 5000, None),
+    ):
+        printed = "\n".join(ENVELOPES[platform]).replace("COUNT", str(count))
+        found = ask(f"cat > /dev/null; cat <<'END'\n{printed}\nEND", platform=platform)
+        assert found == UnitResult("x", tokens=tokens), count
+
+
 def test_failures_that_the_program_reports(ask: Ask) -> None:
     broken = prints(result("API Error: 529", is_error=True))
     found = ask(broken + "\nexit 1")
@@ -97,6 +132,8 @@ def test_output_of_another_kind(ask: Ask) -> None:
     assert found.failure_reason == "llm_invalid_json"
     assert "stdout is not JSON" in (found.diagnostic or "")
     assert "plain text" not in (found.diagnostic or "")
+    deep = ask("cat > /dev/null; head -c 200000 /dev/zero | tr '\\0' '['")
+    assert "did not print what it should: stdout is nested too deeply; its version may be" in (deep.diagnostic or "")
 
 
 def test_too_much_output(ask: Ask) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import click
 
 STATE_FILE: Final = "akm_run.state_file"  # the key in click's context: the path of the journal that is read
+RUNS: Final = "akm_run.runs"  # as well: the ids of the runs that the command is about, where it is not about all
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "Run a plan, or go on with a run (the word may be left out)",
     "status": "Show a run: steps, evidence, units",
@@ -90,13 +91,13 @@ def group() -> click.Group:
 def _fault_of_file(error: Exception, ctx: click.Context) -> Exception | None:
     """What to say of an error that the command's state file has caused; ``None`` for any other error."""
     sqlite3 = sys.modules.get("sqlite3")  # imported by whoever opened the file
-    if sqlite3 is None or STATE_FILE not in ctx.meta:
+    if sqlite3 is None or STATE_FILE not in ctx.meta or isinstance(error, OSError):  # no row makes the system refuse
         return None
     from akm_run.journal.trouble import damage_behind, state_fault
 
-    path = ctx.meta[STATE_FILE]
+    path, runs = ctx.meta[STATE_FILE], ctx.meta.get(RUNS, ())
     # whatever else went wrong: rows of an odd file may be missing, contradict each other, or lead anywhere
-    return state_fault(error, path) if isinstance(error, sqlite3.Error) else damage_behind(path)
+    return state_fault(error, path, runs=runs) if isinstance(error, sqlite3.Error) else damage_behind(path, runs)
 
 
 def _installed() -> str:

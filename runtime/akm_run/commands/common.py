@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from akm_run.commands import STATE_FILE
+from akm_run.commands import RUNS, STATE_FILE
 from akm_run.console import Color, out, wants_color
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.journal import Journal
@@ -89,6 +89,13 @@ def reads_from(state_file: Path) -> None:
         context.meta[STATE_FILE] = state_file
 
 
+def is_about(run_id: str) -> None:
+    """What goes wrong from now on may be the fault of rows of that run, and of those that it has to do with."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta.setdefault(RUNS, set()).add(run_id)
+
+
 @dataclass(frozen=True, slots=True)
 class OpenRun:
     """A run with the journal that holds it."""
@@ -113,6 +120,7 @@ def open_run(db: str | None, run_id: str) -> OpenRun:
             f'"{run_id}" is no run of {scope.label}',
             f'did you mean "{close}"?' if close else "akm-run list shows the runs; --db names another state file",
         )
+    is_about(run_id)
     return OpenRun(journal, run)
 
 

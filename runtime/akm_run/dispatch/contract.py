@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from akm_run.values import as_tokens
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Binding, Target
 
@@ -63,7 +64,8 @@ class UnitResult:
     """What came of a dispatch.
 
     ``value`` is the JSON value (schema units) or the text (``None`` for empty text). ``failure_reason`` is set exactly
-    when the unit failed. ``diagnostic`` is redacted and at most 2000 characters. ``tokens`` is reported usage.
+    when the unit failed. ``diagnostic`` is redacted and at most 2000 characters. ``tokens`` is reported usage,
+    ``None`` where none is, or a count that nobody can have used: an odd report must not cost an answer.
     ``errors`` are the schema misses of a ``validation_error``. ``retry_after_s`` is how long a server asked to wait.
     """
 
@@ -74,6 +76,10 @@ class UnitResult:
     tokens: int | None = None
     errors: tuple[str, ...] = field(default=())
     retry_after_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Whatever an engine reports goes through here on its way to the journal, the budget and a recording."""
+        object.__setattr__(self, "tokens", as_tokens(self.tokens))
 
     @property
     def completed(self) -> bool:

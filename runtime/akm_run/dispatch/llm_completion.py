@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
+
+from akm_run.dispatch.foreign_json import parsed
 
 TokenCount: TypeAlias = int | float | None
 
@@ -67,7 +68,7 @@ def read_completion(body: bytes) -> Completion:
     applied to the text, not to what it travels in.
     """
     try:
-        value = json.loads(body.decode("utf-8", "replace"))
+        value = parsed(body.decode("utf-8", "replace"))
     except ValueError as error:
         raise NoCompletion(f"it is not JSON ({error})") from None
     except RecursionError:

@@ -33,12 +33,14 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """A value that no version of this program writes; ``row`` is the row's first columns, for a person."""
+    """A value that no version of this program writes; ``row`` is the row's first columns, for a person. ``run`` is the
+    run that it belongs to, as far as that can be known."""
 
     table: str
     row: str
     column: str
     expected: str
+    run: str | None = None
 
     def __str__(self) -> str:
         return f'table "{self.table}", row {self.row}, column "{self.column}": the value is not {self.expected}'
@@ -89,11 +91,8 @@ def _one_of(words: object) -> Kind:
     return Kind(f"one of {', '.join(sorted(names))}", lambda value: value in names)
 
 
-def _from(least: int) -> Kind:
-    return Kind(
-        f"a whole number from {least}",
-        lambda value: isinstance(value, int) and least <= value <= _LARGEST,
-    )
+def _from(least: int, most: int = _LARGEST) -> Kind:
+    return Kind(f"a whole number from {least}", lambda value: isinstance(value, int) and least <= value <= most)
 
 
 def _or_none(kind: Kind) -> Kind:
@@ -172,7 +171,7 @@ COLUMNS: Final[Mapping[str, _Table]] = {
         "reason": _or_none(_TEXT),
         "diagnostic": _or_none(_TEXT),
         "errors": _or_none(Kind("a JSON list of texts", _is_texts)),
-        "tokens": _or_none(_from(0)),
+        "tokens": _or_none(_from(0, most=2**63 - 1)),  # older versions wrote what SQLite holds
         "started_at": _MOMENT,
         "finished_at": _or_none(_MOMENT),
         "result": _or_none(_JSON),
@@ -208,7 +207,8 @@ def misfits(connection: sqlite3.Connection) -> Iterator[Misfit]:
             for values in connection.execute(f"SELECT {', '.join(kinds)} FROM {table}"):
                 for column, value in zip(kinds, values, strict=True):
                     if not kinds[column].holds(value):
-                        yield Misfit(table, _row(values[: _NAMES.get(table, 1)]), column, kinds[column].named)
+                        run = values[0] if table != "blobs" and isinstance(values[0], str) else None
+                        yield Misfit(table, _row(values[: _NAMES.get(table, 1)]), column, kinds[column].named, run)
     finally:
         connection.text_factory = before
 

@@ -12,11 +12,13 @@ from typing import Final
 
 from akm_run.journal.writer import Journal
 from akm_run.rows import StepRow
+from akm_run.values import as_tokens
 
 _ATTEMPT: Final = (
     "unit_id, step, key, role, attempt, loop, cause, item_index, spawns, status, reason, diagnostic, tokens,"
     " started_at, finished_at, reused_run"
 )  # the fields of Attempt
+_TOKENS: Final = 12  # where the count of tokens is among them
 _STEP: Final = (
     "step, step_id, kind, status, reason, summary, selected, loop, feedback, unit_count, failed_units, started_at,"
     " finished_at"
@@ -85,6 +87,7 @@ def attempts(journal: Journal, run_id: str, most: int) -> Iterator[Attempt]:
         query += " LEFT JOIN blobs ON sha256 = result_blob"
     rows = journal.connection.execute(f"{query} WHERE run_id = ? ORDER BY units.rowid", (run_id,))
     for *row, start, length in rows:
+        row[_TOKENS] = as_tokens(row[_TOKENS])
         attempt = Attempt(*row)
         yield attempt if start is None else replace(attempt, result=Excerpt(start, length))
 

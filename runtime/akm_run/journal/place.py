@@ -54,7 +54,9 @@ def make(path: Path) -> None:
             return
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _PRIVATE))
     except OSError as error:
-        raise UsageFault(f'cannot create the state file "{printable(path)}": {error.strerror}', ELSEWHERE) from error
+        raise UsageFault(
+            f'cannot create the state file "{printable(path)}": {error.strerror or error}', ELSEWHERE
+        ) from error
     if path.parent.name == STATE_FOLDER:
         # a folder that says something already is left as it is, and a run does not end for want of the file
         with suppress(OSError):

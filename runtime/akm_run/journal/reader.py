@@ -14,7 +14,8 @@ from akm_run.faults import UsageFault
 from akm_run.journal import blobs
 from akm_run.journal.trouble import DamagedFault
 from akm_run.rows import EventRow, Notice, RunRow, StepRow, UnitRow, run_status
-from akm_run.values import decoded, is_text
+from akm_run.values import as_tokens, decoded, is_text
+from akm_schemas.bounds import SAFE_INTEGER
 from akm_schemas.json_types import Json, JsonObject
 
 _RUN = "run_id, status, title, ref, plan_hash, content_hash, width, exports, base_commit, parent_run, parent_unit, reuses, created_at, updated_at"
@@ -128,10 +129,15 @@ class Reader:
         return [self._unit_row(row) for row in self._db.execute(query, (run_id,))]
 
     def spent(self, run_id: str) -> tuple[int, int]:
-        """Dispatches and reported tokens over the run's life."""
-        query = "SELECT coalesce(sum(spawns), 0), coalesce(sum(tokens), 0) FROM units WHERE run_id = ?"
-        row = self._db.execute(query, (run_id,)).fetchone()
-        return int(row[0]), int(row[1])
+        """Dispatches and reported tokens over the run's life; of tokens no more than a JSON number keeps exactly.
+
+        Added up here, for SQLite's sums overflow, and edited rows can hold anything.
+        """
+        dispatches = tokens = 0
+        for spawns, count in self._db.execute("SELECT spawns, tokens FROM units WHERE run_id = ?", (run_id,)):
+            dispatches += spawns
+            tokens += as_tokens(count) or 0
+        return dispatches, min(tokens, SAFE_INTEGER)
 
     def events(self, run_id: str, since: int = 0) -> list[EventRow]:
         """The event stream after ``since``."""
@@ -162,7 +168,7 @@ class Reader:
     def _unit_row(self, row: tuple[Any, ...]) -> UnitRow:
         errors = () if row[13] is None else tuple(cast(list[str], self.stored(row[13])))
         value = None if row[-1] is None else self.stored(row[-1])
-        fields = [*row[:13], errors, *row[14:-1], value]
+        fields = [*row[:13], errors, as_tokens(row[14]), *row[15:-1], value]
         return UnitRow(*fields)
 
     def _large(self, inline: object, rowid: int | None) -> Json:

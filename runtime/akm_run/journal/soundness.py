@@ -6,6 +6,7 @@ SQLite's own checks come first, then what it cannot know: statuses, places, time
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -40,10 +41,19 @@ _FAULTS: Final = (
 )
 
 
-def fault_in(path: Path) -> str | None:
+# The runs that rows of run ? may have to do with: those that it composes, belongs to or takes over from, and theirs.
+_KIN: Final = (
+    "WITH RECURSIVE links (a, b) AS (SELECT run_id, parent_run FROM runs UNION ALL SELECT parent_run, run_id FROM runs"
+    " UNION ALL SELECT run_id, reuses FROM runs),"
+    " kin (run) AS (SELECT ? UNION SELECT b FROM kin JOIN links ON a = run) SELECT run FROM kin"
+)
+
+
+def fault_in(path: Path, runs: Collection[str] = ()) -> str | None:
     """The first thing in the state file at ``path`` that no version of this program wrote; ``None`` for a sound file.
 
-    Reads all of the file and changes nothing. A file that is not there or cannot be read is at fault too.
+    With ``runs``, rows of runs that these have nothing to do with are passed over. Reads all of the file and changes
+    nothing. A file that is not there or cannot be read is at fault too.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as raw:
@@ -55,9 +65,13 @@ def fault_in(path: Path) -> str | None:
                 return f'table "{orphan[0]}": a row refers to one of "{orphan[2]}" that is not there'
             if version(raw) != SCHEMA_VERSION:  # the columns of older files are told by bringing them up
                 return None
-            if (misfit := next(misfits(raw), None)) is not None:
-                return str(misfit)
-            found = ((fault, raw.execute(query).fetchone()) for fault, query in _FAULTS)
-            return next((fault.format(row[0]) for fault, row in found if row is not None), None)
+            kin = {row[0] for run in runs for row in raw.execute(_KIN, (run,))}
+            for misfit in misfits(raw):
+                if not kin or misfit.run is None or misfit.run in kin:
+                    return str(misfit)
+            found = (
+                fault.format(run) for fault, query in _FAULTS for (run,) in raw.execute(query) if not kin or run in kin
+            )
+            return next(found, None)
     except sqlite3.Error as error:
         return str(error)

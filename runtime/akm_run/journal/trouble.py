@@ -6,7 +6,7 @@ The words follow the primary result code (https://sqlite.org/rescode.html), for 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -48,12 +48,14 @@ class DamagedFault(UsageFault):
         super().__init__(f'the state file "{printable(path)}" is damaged: {what}', _RESCUE)
 
 
-def state_fault(error: sqlite3.Error, path: Path, kind: str = _STATE_FILE) -> UsageFault | None:
+def state_fault(
+    error: sqlite3.Error, path: Path, kind: str = _STATE_FILE, runs: Collection[str] = ()
+) -> UsageFault | None:
     """The fault of the file at ``path`` that ``error`` tells of, or ``None`` for a mistake of the program itself."""
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
         return None
     if isinstance(error, sqlite3.IntegrityError):  # rows that a sound file has are missing, or the program is wrong
-        return damage_behind(path)
+        return damage_behind(path, runs)
     code = getattr(error, "sqlite_errorcode", None)  # Python's own complaint about text that is no UTF-8 has none
     primary = sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF
     what, help = _WORDS.get(primary, ("cannot be used: {}", ELSEWHERE))
@@ -67,11 +69,12 @@ def is_full(error: sqlite3.OperationalError) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
-def damage_behind(path: Path) -> DamagedFault | None:
-    """What the file at ``path`` holds that may have misled a command; ``None`` for a sound file: a bug did it."""
+def damage_behind(path: Path, runs: Collection[str] = ()) -> DamagedFault | None:
+    """What the file at ``path`` holds that may have misled a command about ``runs`` (none given: about all of them);
+    ``None`` where that is sound: a bug did it."""
     from akm_run.journal.soundness import fault_in  # never needed where all goes well
 
-    what = fault_in(path)
+    what = fault_in(path, runs)
     return None if what is None else DamagedFault(path, what)
 
 

@@ -5,10 +5,10 @@ Programs add fields with every release, so only what is needed is looked at, and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
+from akm_run.dispatch.foreign_json import parsed
 from akm_run.dispatch.platforms.contract import UnreadableOutput
 
 Fields: TypeAlias = dict[str, object]
@@ -72,9 +72,8 @@ def added(first: int | None, second: int | None) -> int | None:
 
 def _parsed(source: str) -> object:
     try:
-        value: object = json.loads(source)
+        return parsed(source)
     except ValueError:
         raise UnreadableOutput("stdout is not JSON") from None
     except RecursionError:
         raise UnreadableOutput("stdout is nested too deeply") from None
-    return value
