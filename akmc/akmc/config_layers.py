@@ -52,7 +52,7 @@ def layers(config: Path | None, *, user: bool) -> list[tuple[Path, JsonObject]]:
     found: list[tuple[Path, JsonObject]] = []
     try:
         for file in dict.fromkeys(files):
-            reader = read_settings(file)
+            reader = read_settings(file, named=file == config)
             if reader is None and file == config:
                 raise ConfigError(file, "", "there is no such file")
             if reader is not None:

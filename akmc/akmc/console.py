@@ -93,7 +93,7 @@ def _write(stream: TextIO | None, data: bytes, name: str) -> None:
         _reader_left = _reader_left or stream is sys.stdout
         _silence(stream)
         if error.errno not in (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN):  # Windows says EINVAL for a closed pipe
-            raise CommandFault(f"cannot write to {name}: {error.strerror}", status=FOUND) from error
+            raise CommandFault(f"cannot write to {name}: {error.strerror or error}", status=FOUND) from error
 
 
 def _silence(stream: TextIO | None) -> None:

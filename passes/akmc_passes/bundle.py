@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from akmc_passes.interpreters import INTERPRETERS
 from akmc_passes.paths import absolute
+from akmc_passes.words import quoted
 
 FAMILIES: Final = MappingProxyType(
     {
@@ -80,10 +81,22 @@ class Found(Struct, frozen=True):
 
 
 class NotFound(Struct, frozen=True):
-    """Why a name stands for no file; ``tried`` are the bundle-relative paths that were looked for."""
+    """Why a name stands for no file; ``tried`` are the bundle-relative paths that were looked for, or the one at fault."""
 
-    reason: Literal["missing", "escapes"]
+    reason: Literal["missing", "escapes", "a directory", "no regular file"]
     tried: tuple[str, ...]
+
+    @property
+    def says(self) -> str:
+        """The reason as the rest of a message, but for one that escapes."""
+        paths = " nor ".join(quoted(path) for path in self.tried)
+        return f"there is no {paths}" if self.reason == "missing" else f"{paths} is {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do where no other name is meant."""
+        what = f"create {self.tried[0]}" if self.reason == "missing" else f"put a file in the place of {self.tried[0]}"
+        return f"{what}, or mend the ref"
 
 
 def find_asset(bundle: Bundle, family: str, name: str) -> Found | NotFound:
@@ -93,15 +106,21 @@ def find_asset(bundle: Bundle, family: str, name: str) -> Found | NotFound:
     for path in tried:
         if os.path.lexists(file := bundle.root / path) and not bundle.contains(file):
             return NotFound("escapes", (path,))
-    there = [path for path in tried if (bundle.root / path).is_file() and not path.endswith(f"/{NO_ASSET}")]
-    if not there:
-        return NotFound("missing", tried)
-    return Found(bundle.root / there[0], there[0], there[1] if len(there) > 1 else None)
+    assets = [path for path in tried if not path.endswith(f"/{NO_ASSET}")]
+    there = [path for path in assets if (bundle.root / path).is_file()]
+    if there:
+        return Found(bundle.root / there[0], there[0], there[1] if len(there) > 1 else None)
+    for path in assets:
+        if (bundle.root / path).exists():
+            return NotFound("a directory" if (bundle.root / path).is_dir() else "no regular file", (path,))
+    return NotFound("missing", tried)
 
 
 def similar_names(bundle: Bundle, family: str) -> list[str]:
     """The refs of a family's assets, sorted, for suggestions."""
-    return sorted({asset.ref for asset in _walk(bundle.root / family, family) if asset.recognised})
+    return sorted(
+        {asset.ref for asset in _walk(bundle.root / family, family) if asset.recognised and asset.file.is_file()}
+    )
 
 
 def classify(file: FilePath, bundle: Bundle | None = None) -> Located | None:

@@ -73,7 +73,7 @@ def load_config(
     user = user_folder(os.environ if environ is None else environ) / FILE
     layers: list[tuple[Reader, FilePath]] = []
     if project is not None:
-        reader = read_settings(project)
+        reader = read_settings(project, named=explicit is not None)
         if reader is None:
             raise ConfigError(project, "", "there is no such file")
         layers.append((reader, project_base(project)))

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from akm_schemas.bounds import CONFIG_FILE_BYTES, Bound
 from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.regular_files import read_regular
 from akm_schemas.strict_json import JsonFault, parse_json
 from akmc_grammar.suggest import did_you_mean, listed
 from akmc_passes.words import quoted
@@ -207,15 +208,17 @@ def kind_of(value: Json) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def read_settings(file: FilePath) -> Reader | None:
-    """A reader of ``file``, ``None`` when there is no such file; ConfigError when it cannot be read."""
+def read_settings(file: FilePath, *, named: bool = False) -> Reader | None:
+    """A reader of ``file``, ``None`` when there is no such file; ConfigError when it cannot be read.
+
+    One that a person has ``named`` may be a pipe, such as a shell's ``<(...)``; any other is a regular file.
+    """
     try:
-        with file.open("rb") as stream:  # a device has no end
-            raw = stream.read(CONFIG_FILE_BYTES.high + 1)
+        raw = _named_bytes(file) if named else read_regular(file, CONFIG_FILE_BYTES.high + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise ConfigError(file, "", f"cannot be read: {error.strerror}") from None
+        raise ConfigError(file, "", f"cannot be read: {error.strerror or error}") from None
     if not CONFIG_FILE_BYTES.holds(len(raw)):
         raise ConfigError(file, "", f"is longer than {CONFIG_FILE_BYTES.high} bytes: is it a config?")
     try:
@@ -223,3 +226,8 @@ def read_settings(file: FilePath) -> Reader | None:
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise ConfigError(file, "", f"is not UTF-8 at byte {error.start}", line) from None
+
+
+def _named_bytes(file: FilePath) -> bytes:
+    with file.open("rb") as stream:  # a device has no end
+        return stream.read(CONFIG_FILE_BYTES.high + 1)

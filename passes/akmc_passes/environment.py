@@ -13,14 +13,16 @@ import os
 
 from msgspec.structs import replace
 
+from akm_schemas.bounds import ENV_FILE_BYTES
 from akm_schemas.plan import EnvRefBinding
 from akmc_grammar.places import Path
 from akmc_grammar.reference_grammar import parse_asset_ref
 from akmc_grammar.suggest import did_you_mean
-from akmc_passes.bundle import similar_names
+from akmc_passes.bundle import NotFound, find_asset, similar_names
 from akmc_passes.contract import Asset, Context, Program
 from akmc_passes.ir_walk import env_refs
 from akmc_passes.read_set import read_asset
+from akmc_passes.resolve import bundle_of
 from akmc_passes.words import quoted
 
 NAME: str = "environment"
@@ -58,34 +60,40 @@ def _report_missing(program: Program, context: Context, path: Path, text: str) -
         return
     if context.leaves_engines_open:
         return
+    bundle = bundle_of(context, parsed)
+    found = find_asset(bundle, "env", parsed.name) if bundle is not None else None
+    if not isinstance(found, NotFound):
+        found = NotFound("missing", (f"env/{parsed.name}.env",))
     bare = text.removesuffix(".env")
     if bare != text:
         help = f"write {bare}: a ref leaves out the extension of the file"
     else:
         names = similar_names(context.bundle, "env") if context.bundle is not None else []
-        help = did_you_mean(text, names) or f"create env/{parsed.name}.env, or mend the ref"
-    message = f'{quoted(text)} names no env file: there is no "env/{parsed.name}.env"'
+        help = did_you_mean(text, names) or found.remedy
+    message = f"{quoted(text)} names no env file: {found.says}"
     context.sink.report("env-unresolved", place, message, help=help)
 
 
 def _said_by_resolve(program: Program, context: Context) -> set[Path]:
     """Where ``resolve`` said why there is no file (a link that leads outside, an unknown bundle)."""
     name = program.document.source.name
-    return {
-        item.place.path for item in context.sink.found if item.rule.owner == "resolve" and item.place.file == name
-    }
+    return {item.place.path for item in context.sink.found if item.rule.owner == "resolve" and item.place.file == name}
 
 
 def _bind(program: Program, context: Context, path: Path, asset: Asset) -> EnvRefBinding | None:
-    from akmc_passes.dotenv import EnvFault, read_env_names  # on use: most workflows name no env file
+    from akmc_passes.dotenv import EnvFault, EnvNames, read_env_names  # on use: most workflows name no env file
 
     source, fault = None, None
     try:
         source = read_asset(context, asset)
     except OSError as error:
-        fault = f"cannot be read: {error.strerror}"
+        fault = f"cannot be read: {error.strerror or error}"
     if source is not None:
-        names = read_env_names(source.text) if source.text is not None else EnvFault(0, "is not UTF-8")
+        names: EnvNames | EnvFault
+        if not ENV_FILE_BYTES.holds(len(source.raw)):
+            names = EnvFault(0, f"has {len(source.raw)} bytes, an env file has at most {ENV_FILE_BYTES.high}")
+        else:
+            names = read_env_names(source.text) if source.text is not None else EnvFault(0, "is not UTF-8")
         if not isinstance(names, EnvFault):
             return EnvRefBinding(
                 ref=asset.ref,

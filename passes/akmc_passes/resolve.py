@@ -111,18 +111,17 @@ def _is_env(path: Path) -> bool:
 
 
 def _report_not_found(context: Context, place: Place, ref: AssetRef, bundle: Bundle, found: NotFound) -> None:
-    tried = " nor ".join(quoted(path) for path in found.tried)
     if found.reason == "escapes":
-        message = f"{quoted(ref.text)} leaves its bundle: {tried} is a link to somewhere outside"
+        message = f"{quoted(ref.text)} leaves its bundle: {quoted(found.tried[0])} is a link to somewhere outside"
         context.sink.report("ref-escapes-bundle", place, message, help="copy the file into the bundle")
         return
     names = similar_names(bundle, ref.family)
     prefix = f"{ref.bundle}//" if ref.bundle is not None else ""
-    help = did_you_mean(ref.text, [prefix + name for name in names]) or f"create {found.tried[0]}, or mend the ref"
+    help = did_you_mean(ref.text, [prefix + name for name in names]) or found.remedy
     unrecognised = f"{ref.family}/{ref.name}{UNRECOGNISED_EXTENSION}"
     if context.store.exists(bundle.root / unrecognised):
         help = f"rename {unrecognised}: the extension is never recognised, write .yml"
-    message = f"{quoted(ref.text)} names no file: there is no {tried}"
+    message = f"{quoted(ref.text)} names no file: {found.says}"
     context.sink.report("unresolved-ref", place, message, help=help)
 
 

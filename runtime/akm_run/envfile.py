@@ -7,7 +7,6 @@ and double-quoted values; any other dollar sign is text. The last of several lin
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from akm_schemas.bounds import ENV_FILE_BYTES, SECRET_BYTES, Bound
 from akm_schemas.dotenv import ASSIGNMENT, BARE, BLANK, COMMENT, DOUBLE, SECRET, SECRET_NAME, SINGLE
+from akm_schemas.regular_files import read_regular
 
 _ESCAPE: Final = re.compile(r"\\([nt\"\\])")
 _ESCAPED: Final = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
@@ -138,13 +139,9 @@ def _value(text: str, at: int, where: str) -> tuple[str, bool, int]:
 
 def _text_of(path: Path, shown: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return _read(path, ENV_FILE_BYTES, f"the env file {shown}")
     except FileNotFoundError:
         raise EnvFileError(f"the env file {shown} is missing (looked for as {str(path)!r})") from None
-    except UnicodeDecodeError as error:
-        raise EnvFileError(f"the env file {shown} is not UTF-8 (byte {error.start})") from None
-    except OSError as error:
-        raise EnvFileError(f"the env file {shown} cannot be read: {os.strerror(error.errno or 0).lower()}") from None
 
 
 def _secret(name: str, where: str, ambient: Mapping[str, str]) -> str:
@@ -153,13 +150,24 @@ def _secret(name: str, where: str, ambient: Mapping[str, str]) -> str:
         return ambient[variable]
     path = config_folder(ambient) / "secrets" / name
     try:
-        return path.read_bytes().decode("utf-8").removesuffix("\n").removesuffix("\r")
+        text = _read(path, SECRET_BYTES, f"{where}: the secret file {str(path)!r}")
     except FileNotFoundError:
         raise EnvFileError(
             f"{where}: there is no secret {name!r}; set {variable} or write it to {str(path)!r}"
         ) from None
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _read(path: Path, bound: Bound, what: str) -> str:
+    """The text of a regular file, which messages call ``what``. Raises EnvFileError and FileNotFoundError."""
+    try:
+        data = read_regular(path, bound.high + 1)
+        if not bound.holds(len(data)):
+            raise EnvFileError(f"{what} is longer than {bound.high} bytes")
+        return data.decode("utf-8")
+    except FileNotFoundError:
+        raise
     except UnicodeDecodeError as error:
-        raise EnvFileError(f"{where}: the secret file {str(path)!r} is not UTF-8 (byte {error.start})") from None
+        raise EnvFileError(f"{what} is not UTF-8 (byte {error.start})") from None
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        raise EnvFileError(f"{where}: the secret file {str(path)!r} cannot be read: {reason}") from None
+        raise EnvFileError(f"{what} cannot be read: {(error.strerror or str(error)).lower()}") from None

@@ -21,6 +21,8 @@ import msgspec
 from akm_run.clock import monotonic, now
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.run_ids import as_file_name, is_run_id
+from akm_schemas.bounds import LOCK_BYTES
+from akm_schemas.regular_files import read_regular
 
 # A lock whose holder is dead, or that names nobody yet, changes in a moment: a process that was being spawned when its
 # driver was killed has the descriptor until it has begun, and ``tidy`` holds a lock while it removes the file.
@@ -101,7 +103,7 @@ def is_driven(state_file: Path, run_id: str) -> bool:
     if not is_run_id(run_id):  # of a file that something else has changed: nobody can drive it
         return False
     try:
-        holder = msgspec.json.decode(lock_path(state_file, run_id).read_bytes(), type=Holder)
+        holder = msgspec.json.decode(read_regular(lock_path(state_file, run_id), LOCK_BYTES.high), type=Holder)
     except (OSError, msgspec.DecodeError):
         return False  # released, or taken at this very moment
     return not _is_gone(holder)  # where its driver was killed, the file is left for the next one to take
@@ -126,7 +128,7 @@ def _opened(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise UsageFault(
-            f'cannot create the lock "{path}": {error.strerror}', "a run's state must be writable"
+            f'cannot create the lock "{path}": {error.strerror or error}', "a run's state must be writable"
         ) from error
 
 
@@ -140,7 +142,7 @@ def _still_there(path: Path, descriptor: int) -> bool:
 
 def _holder(descriptor: int) -> Holder | None:
     try:
-        return msgspec.json.decode(os.pread(descriptor, 4096, 0), type=Holder)
+        return msgspec.json.decode(os.pread(descriptor, LOCK_BYTES.high, 0), type=Holder)
     except msgspec.DecodeError:
         return None  # locked a moment ago, not written yet
 

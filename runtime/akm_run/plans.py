@@ -39,7 +39,7 @@ def is_there(name: str) -> bool:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:  # no file has such a name
             return False
-        raise UsageFault(f'cannot read the plan "{name}": {error.strerror}') from error
+        raise UsageFault(f'cannot read the plan "{name}": {error.strerror or error}') from error
     return True
 
 
@@ -53,7 +53,7 @@ def read_plan(name: str) -> LoadedPlan:
     try:
         data = read_input(name, _MOST_BYTES + 1)
     except OSError as error:
-        raise UsageFault(f'cannot read the plan "{name}": {error.strerror}') from error
+        raise UsageFault(f'cannot read the plan "{name}": {error.strerror or error}') from error
     if len(data) > _MOST_BYTES:
         raise UsageFault(f'"{name}" is no plan: it is larger than {_MOST_BYTES} bytes')
     if _is_source(name, data):

@@ -16,6 +16,7 @@ import msgspec
 from akm_run.faults import UsageFault
 from akm_run.run_ids import as_file_name
 from akm_run.scope import printable
+from akm_schemas.regular_files import open_regular
 
 
 class LogLine(msgspec.Struct, frozen=True):
@@ -70,11 +71,11 @@ class LogReader:
     def more(self) -> Iterator[LogLine]:
         """The new lines; none where there is no log. Raises UsageFault for one that cannot be read."""
         try:
-            file = self._path.open("rb")
+            file = open_regular(self._path)
         except FileNotFoundError:
             return  # no unit has printed anything, or the log was pruned
         except OSError as error:
-            raise UsageFault(f'cannot read the log "{printable(self._path)}": {error.strerror}') from error
+            raise UsageFault(f'cannot read the log "{printable(self._path)}": {error.strerror or error}') from error
         with file:
             file.seek(self._offset)
             for line in file:

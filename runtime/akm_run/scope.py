@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from akm_run.faults import UsageFault
+from akm_schemas.bounds import INDEX_BYTES
+from akm_schemas.regular_files import read_regular
 
 STATE_FOLDER = ".akm"
 STATE_NAME = "state.db"
@@ -117,8 +119,8 @@ def _is_gone(path: str) -> bool:
 
 def _read_index(index: Path) -> list[str]:
     try:
-        found = json.loads(index.read_bytes())
-    except (OSError, ValueError):
+        found = json.loads(read_regular(index, INDEX_BYTES.high))
+    except (OSError, ValueError, RecursionError):
         return []  # no index yet, or one that is rebuilt run by run
     return sorted({entry for entry in found if isinstance(entry, str)}) if isinstance(found, list) else []
 

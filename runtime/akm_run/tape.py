@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Final, Protocol
 
 import msgspec
 
@@ -21,7 +21,11 @@ from akm_run.faults import CommandFault, OutputFault, UsageFault
 from akm_run.parts import Part, first_difference
 from akm_run.private_file import append_private
 from akm_run.values import as_journaled
+from akm_schemas.bounds import RECORDING_BYTES, SAFE_INTEGER, STRICT_JSON_DEPTH, TIMEOUT_MS
 from akm_schemas.json_types import Json
+from akm_schemas.strict_json import JsonFault, parse_json
+
+_NESTING: Final = STRICT_JSON_DEPTH.high + 2  # an answer's value stands two levels down in its line
 
 
 class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -31,9 +35,9 @@ class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     failure_reason: str | None = None
     diagnostic: str | None = None
     notices: tuple[str, ...] = ()
-    tokens: int | None = None
+    tokens: Annotated[int, msgspec.Meta(ge=0, le=SAFE_INTEGER)] | None = None
     errors: tuple[str, ...] = ()
-    retry_after_s: float | None = None
+    retry_after_s: Annotated[float, msgspec.Meta(ge=0, le=TIMEOUT_MS.high / 1000)] | None = None
 
 
 class RecordedPart(msgspec.Struct, frozen=True):
@@ -89,7 +93,7 @@ class Recorder:
         try:
             self._file = append_private(path)
         except OSError as error:
-            raise UsageFault(f'cannot write --record "{path}": {error.strerror}') from error
+            raise UsageFault(f'cannot write --record "{path}": {error.strerror or error}') from error
 
     def around(self, asked: Asked, dispatcher: Dispatcher) -> Dispatcher:
         """See ``Tape``. An aborted attempt has no answer worth keeping."""
@@ -128,7 +132,7 @@ class Recorder:
                     rest = rest[self._file.write(rest) :]
             except OSError as error:
                 help = "the run is not affected, and its recording is not whole"
-                self.fault = OutputFault(f'cannot write --record "{self._path}": {error.strerror}', help)
+                self.fault = OutputFault(f'cannot write --record "{self._path}": {error.strerror or error}', help)
 
 
 class Replayer:
@@ -188,16 +192,18 @@ def nearest_recording(asked: Asked, recordings: Iterable[Recording]) -> Recordin
 
 
 def _read(path: Path) -> list[Recording]:
+    """The recordings in a file or, as it comes, from a pipe (a shell's ``<(...)``): what is none ends the reading."""
+    recordings: list[Recording] = []
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            while line := file.readline(RECORDING_BYTES.high + 1):
+                if not RECORDING_BYTES.holds(len(line)):
+                    raise msgspec.DecodeError(f"it is longer than {RECORDING_BYTES.high} bytes")
+                value = parse_json(line.rstrip(b"\r\n"), max_depth=_NESTING)
+                recordings.append(msgspec.convert(value, Recording))
     except OSError as error:
-        raise UsageFault(f'cannot read --replay "{path}": {error.strerror}') from error
-    decoder = msgspec.json.Decoder(Recording)
-    recordings = []
-    for number, line in enumerate(data.splitlines(), 1):
-        try:
-            recordings.append(decoder.decode(line))
-        except msgspec.DecodeError as error:
-            help = "name a file that --record has written"
-            raise UsageFault(f'--replay "{path}": line {number} is no recording: {error}', help) from error
+        raise UsageFault(f'cannot read --replay "{path}": {error.strerror or error}') from error
+    except (JsonFault, msgspec.DecodeError) as error:
+        message = f'--replay "{path}": line {len(recordings) + 1} is no recording: {error}'
+        raise UsageFault(message, "name a file that --record has written") from error
     return recordings

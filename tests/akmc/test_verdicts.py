@@ -63,6 +63,16 @@ def test_a_second_check_looks_at_nothing_again(
     assert (bundle / ".akm" / "cache" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes are files on POSIX systems")
+def test_a_pipe_in_the_place_of_the_verdicts_is_not_waited_for(bundle: Path, analysed: list[str]) -> None:
+    assert run(["check"]) == 0
+    (file,) = cache_files(bundle)
+    file.unlink()
+    os.mkfifo(file)
+    assert run(["check"]) == 0
+    assert len(analysed) == 2 * COUNT and file.is_file()
+
+
 def test_a_changed_file_is_checked_again_and_a_finding_is_said_every_time(
     bundle: Path, analysed: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,8 +38,15 @@ LIMITS = (
     *(bounds.SOURCE_BYTES, bounds.YAML_DEPTH_MARKDOWN, bounds.YAML_DEPTH_YAML, bounds.YAML_NODES),
     *(bounds.BODY_MARKS, bounds.ALLOWED_NAMES, bounds.STEPS),
     *(bounds.PARAMS, bounds.OUTPUTS, bounds.INPUTS, bounds.BRANCHES, bounds.INSTRUCTION_BYTES, bounds.RUBRIC_BYTES),
-    *(bounds.SCHEMA_BYTES, bounds.SCHEMA_DEPTH, bounds.EXTRA_PARAMS_BYTES, bounds.SCRIPT_BYTES, bounds.MAP_ITEMS),
-    *(bounds.RUN_UNITS, bounds.PLAN_BYTES, bounds.CHILD_BYTES, bounds.COMPOSITION_DEPTH, bounds.SCHEDULES),
+    *(bounds.SCHEMA_BYTES, bounds.SCHEMA_DEPTH, bounds.EXTRA_PARAMS_BYTES, bounds.SCRIPT_BYTES, bounds.ENV_FILE_BYTES),
+    *(
+        bounds.MAP_ITEMS,
+        bounds.RUN_UNITS,
+        bounds.PLAN_BYTES,
+        bounds.CHILD_BYTES,
+        bounds.COMPOSITION_DEPTH,
+        bounds.SCHEDULES,
+    ),
 )
 
 

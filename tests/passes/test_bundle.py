@@ -91,6 +91,18 @@ def test_links_must_stay_inside(tmp_path: Path) -> None:
     assert not bundle.contains(tmp_path / "b/env/list.sh")
 
 
+def test_what_is_no_file_is_said_and_never_suggested(tmp_path: Path) -> None:
+    _touch(tmp_path, "env/x.env", "env/folder.env/y", "workflows/w.md/y", "workflows/w.yml")
+    (tmp_path / "env/gone.env").symlink_to("nothing")
+    bundle = Bundle(tmp_path)
+    folder = find_asset(bundle, "env", "folder")
+    assert isinstance(folder, NotFound) and folder.says == '"env/folder.env" is a directory'
+    assert folder.remedy == "put a file in the place of env/folder.env, or mend the ref"
+    assert find_asset(bundle, "env", "gone") == NotFound("missing", ("env/gone.env",))
+    assert find_asset(bundle, "workflows", "w") == Found(tmp_path / "workflows/w.yml", "workflows/w.yml")
+    assert similar_names(bundle, "env") == ["env/x"]
+
+
 def test_a_bundle_reached_through_a_link_is_whole(tmp_path: Path) -> None:
     _touch(tmp_path, "real/env/x.env")
     (tmp_path / "link").symlink_to(tmp_path / "real")

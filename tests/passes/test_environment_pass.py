@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from akm_schemas.bounds import ENV_FILE_BYTES
+
 
 def _source(*refs: str) -> str:
     listed = "".join(f"        - {ref}\n" for ref in refs)
@@ -49,4 +51,12 @@ def test_what_is_missing_is_a_freeze_rule(check: Callable[..., Any]) -> None:
     assert checked.rules == [("env-unresolved", line) for line in (8, 9, 10, 11, 12)]
     assert 'did you mean "env/ci"?' in checked.printed
     assert "line 2 is neither KEY=VALUE" in checked.printed
+    assert '"env/dir" names no env file: "env/dir.env" is a directory' in checked.printed
     assert "not an assignment" not in checked.printed
+
+
+def test_a_file_is_as_long_as_a_run_takes_it(check: Callable[..., Any]) -> None:
+    for size in (ENV_FILE_BYTES.high, ENV_FILE_BYTES.high + 1):
+        checked = check(_source("env/ci"), files={"env/ci.env": "A=1\n".ljust(size, "#")}, freeze=True)
+        assert ENV_FILE_BYTES.holds(size) == (checked.rules == [])
+    assert f"has {size} bytes, an env file has at most {ENV_FILE_BYTES.high}" in checked.printed

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from akm_run.envfile import EnvFile, EnvFileError, config_folder, parse, read_env_file, secret_variable
+from akm_schemas.bounds import ENV_FILE_BYTES, SECRET_BYTES
 
 
 def read(tmp_path: Path, text: str, secrets: dict[str, str] | None = None, **ambient: str) -> EnvFile:
@@ -65,9 +67,40 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, says: str) -> None
 def test_a_missing_or_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "latin.env").write_bytes(b"A=\xe9\n")
     (tmp_path / "folder.env").mkdir()
-    for name, says in (("no.env", "is missing"), ("latin.env", "not UTF-8"), ("folder.env", "cannot be read")):
+    os.mkfifo(tmp_path / "pipe.env")
+    (tmp_path / "device.env").symlink_to("/dev/zero")
+    (tmp_path / "long.env").write_bytes(b"A=1\n".ljust(ENV_FILE_BYTES.high + 1, b"#"))
+    (tmp_path / "file").touch()
+    for name, says in (
+        ("no.env", "the env file env/no.env is missing"),
+        ("latin.env", "the env file env/latin.env is not UTF-8"),
+        ("folder.env", "the env file env/folder.env cannot be read: it is a directory"),
+        ("pipe.env", "the env file env/pipe.env cannot be read: it is no regular file"),
+        ("device.env", "the env file env/device.env cannot be read: it is no regular file"),
+        ("long.env", f"the env file env/long.env is longer than {ENV_FILE_BYTES.high} bytes"),
+        ("file/x.env", "the env file env/file/x.env cannot be read: not a directory"),
+    ):
         with pytest.raises(EnvFileError, match=says):
             read_env_file(tmp_path / name, f"env/{name}", keys=["A"], secret_names=[], ambient={})
+
+
+def test_a_secret_file_that_cannot_be_used(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe")
+    (folder / "device").symlink_to("/dev/zero")
+    (folder / "long").write_bytes(b"x" * (SECRET_BYTES.high + 1))
+    (folder / "longest").write_bytes(b"x" * SECRET_BYTES.high)
+    for name, says in (
+        ("pipe", "cannot be read: it is no regular file"),
+        ("device", "cannot be read: it is no regular file"),
+        ("long", f"is longer than {SECRET_BYTES.high} bytes"),
+    ):
+        with pytest.raises(EnvFileError) as raised:
+            read(tmp_path, f"\nA=${{secret:{name}}}\n", {name: ""}, AKM_CONFIG_DIR=str(tmp_path))
+        assert str(raised.value) == f"env/x.env:2: A: the secret file {str(folder / name)!r} {says}"
+    longest = read(tmp_path, "A=${secret:longest}\n", {"longest": ""}, AKM_CONFIG_DIR=str(tmp_path))
+    assert len(longest.secrets[0]) == SECRET_BYTES.high
 
 
 def test_secrets_come_from_the_environment_first(tmp_path: Path) -> None:

@@ -99,6 +99,61 @@ def test_what_record_and_replay_refuse(run_program: Run, tmp_path: Path, asking:
     assert not (tmp_path / ".akm").exists()
 
 
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize(
+    ("member", "says"),
+    [
+        ('"tokens": 99999999999999999999999', "answer.tokens: an integer beyond"),
+        ('"tokens": 9007199254740992.5', "answer.tokens"),
+        ('"tokens": -6', "answer.tokens"),
+        ('"tokens": true', "answer.tokens"),
+        ('"tokens": "5"', "answer.tokens"),
+        ('"value": 9007199254740993', "answer.value: an integer beyond"),
+        ('"value": {"a": [9007199254740993]}', "answer.value.a[0]: an integer beyond"),
+        ('"value": 1e400', "answer.value: the number is beyond"),
+        ('"value": NaN', "answer.value: NaN is no JSON number"),
+        ('"value": {"a": 1, "a": 2}', 'the name "a" is given twice'),
+        ('"value": "\\ud800"', "lone surrogate"),
+        (f'"value": {nested(513)}', "nested deeper"),
+        (f'"value": {nested(5000)}', "nested deeper"),
+        (f'"value": {nested(200_000)}', "nested deeper"),
+        ('"failureReason": 5', "answer.failureReason"),
+        ('"diagnostic": []', "answer.diagnostic"),
+        ('"notices": [5]', "answer.notices"),
+        ('"errors": "text"', "answer.errors"),
+        ('"retryAfterS": -1', "answer.retryAfterS"),
+        ('"retryAfterS": 1e300', "answer.retryAfterS"),
+        ('"retryAfterS": "1"', "answer.retryAfterS"),
+    ],
+)
+def test_an_answer_that_nobody_recorded_is_refused_before_anything_is_published(
+    run_program: Run, tmp_path: Path, asking: Callable[..., None], member: str, says: str
+) -> None:
+    asking()
+    good = '{"unit": "m:0", "inputHash": "x", "parts": [], "answer": {}}\n'
+    (tmp_path / "bad.jsonl").write_text(good + good.replace("{}", f"{{{member}}}"))
+    said = run_program("akm-run", "plan.json", "--replay", "bad.jsonl", expect=2).stderr
+    assert '--replay "bad.jsonl": line 2 is no recording: ' in said
+    assert says in said
+    assert "help: name a file that --record has written" in said
+    assert not (tmp_path / ".akm").exists()
+
+
+@pytest.mark.parametrize("value", ["9007199254740992", "1e20", "-0.0", nested(512), '"\\ud83d\\ude00"', "null"])
+def test_values_as_large_as_they_may_be_are_replayed(
+    run_program: Run, tmp_path: Path, plans: PlanMaker, value: str
+) -> None:
+    unit = plans.ask(output={"description": "anything"})
+    engine(f"cat > /dev/null; echo '{value}'", unit["target"], [], unit["instructions"])
+    (tmp_path / "plan.json").write_bytes(plans.data(plans.step("a", unit)))
+    first = document(run_program("akm-run", "plan.json", "--record", "tape.jsonl", "--json"))
+    second = document(run_program("akm-run", "plan.json", "--replay", "tape.jsonl", "--json"))
+    assert second["steps"][0].get("output") == first["steps"][0].get("output") == json.loads(value)
+
+
 def test_the_nearest_recording_is_of_the_same_attempt_then_unit_then_step() -> None:
     def line(unit: str, *digests: str) -> Recording:
         parts = [RecordedPart(f"p{index}", digest) for index, digest in enumerate(digests)]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from akm_schemas.regular_files import NotAFile, read_regular
 from akmc_grammar.source import SourceText
 
-
-class NotAFile(OSError):
-    """What is there is a directory, a pipe or a device: reading it could block, and it is no source."""
+__all__ = ["FileStore", "NotAFile", "is_taken", "read_regular"]
 
 
 class FileStore:
@@ -96,21 +94,6 @@ class FileStore:
     def read_set(self) -> Mapping[Path, SourceText]:
         """Every file read so far, by absolute path."""
         return MappingProxyType(self._sources)
-
-
-def read_regular(path: Path) -> bytes:
-    """The bytes of a regular file; ``OSError`` says in a person's words why it cannot be read."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise NotAFile(0, "it is a directory", str(path))
-        if not stat.S_ISREG(mode):
-            raise NotAFile(0, "it is no regular file", str(path))
-        with os.fdopen(descriptor, "rb", closefd=False) as file:  # refuses directories in words of its own
-            return file.read()
-    finally:
-        os.close(descriptor)
 
 
 def is_taken(path: Path, *, by_other_than: Path) -> bool:

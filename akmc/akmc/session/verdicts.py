@@ -96,12 +96,13 @@ class Verdicts:
         """The digests of the file in their order, none when it is not there or not ours."""
         if not all(_is_ours(folder) for folder in (self._root, self.folder.parent, self.folder)):
             return {}
+        flags = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
         try:
-            descriptor = os.open(self.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+            descriptor = os.open(self.file, flags)
             with os.fdopen(descriptor, "rb") as file:
                 if not _is_private(os.fstat(descriptor)):
                     return {}
-                row = file.read(CAPACITY * _DIGEST_BYTES)
+                row = file.read(CAPACITY * _DIGEST_BYTES) or b""  # None where a pipe would have to be waited for
         except OSError:
             return {}
         whole = len(row) - len(row) % _DIGEST_BYTES

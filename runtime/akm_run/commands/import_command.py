@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 
 from akm_run.commands.common import CONTEXT, closed_later, current_scope, db_option, example
-from akm_run.console import out
+from akm_run.console import joined, out
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, holds_runs
 from akm_run.scope import remember
 from akm_run.vetting import require_trustworthy
+from akm_schemas.regular_files import NotAFile, open_regular
 from akm_schemas.whole_streams import stdin_pieces
 
 
@@ -36,20 +37,23 @@ def command(source: str, db: str | None) -> int:
     with tempfile.TemporaryDirectory(prefix="akm-import-") as folder:
         copy = Path(folder) / "runs.db"  # of an older version, it is brought up here and not where it lies
         try:
-            if source == "-":
-                with copy.open("wb") as file:
+            with copy.open("wb") as file:
+                if source == "-":
                     file.writelines(stdin_pieces())
-            else:
-                shutil.copyfile(source, copy)
+                else:
+                    with open_regular(Path(source)) as given:
+                        shutil.copyfileobj(given, file)
+        except NotAFile as error:
+            help = "name a file that akm-run export has written, or - for standard input"
+            raise UsageFault(f'cannot read "{source}": {error.strerror}', help) from error
         except OSError as error:
-            raise UsageFault(f'cannot read "{source}": {error.strerror}') from error
+            raise UsageFault(f'cannot read "{source}": {error.strerror or error}') from error
         with closing(_opened(copy, source)) as other:
             require_trustworthy(other, source)
             journal = closed_later(Journal.create_or_open(scope.state_file))
             remember(scope.state_file)
             imported = Archive(journal).import_from(other)
-    for run_id in imported:
-        out(f"{run_id}\n")
+    out(joined(imported))
     return 0
 
 

@@ -41,7 +41,7 @@ def _private_file(request: UnitRequest, target: ScriptTarget) -> Iterator[Path]:
             message = f"the bytes of {target.ref} in the plan are damaged: {error}; compile it again"
             raise UnitFault("spawn_failed", message) from None
         except OSError as error:
-            reason = (os.strerror(error.errno) if error.errno else str(error.strerror)).lower()
+            reason = (os.strerror(error.errno) if error.errno else error.strerror or str(error)).lower()
             message = f"{target.ref} cannot be written to a temporary file: {reason}"
             raise UnitFault("spawn_failed", message) from None
         yield path

@@ -34,7 +34,7 @@ def opened(record: ProcessRecord, read: Reader, program: str) -> Opened:
     try:
         return read(record.stdout.decode(errors="replace"))
     except UnreadableOutput as fault:
-        message = f"{fault}, as {program!r} should print; its version may be one that works otherwise"
+        message = f"{program!r} did not print what it should: {fault}; its version may be one that works otherwise"
         return Unreadable("llm_invalid_json", message)
 
 
