@@ -52,6 +52,9 @@ MODULES: Final = {
     f"{_RUN}/private_file.py": Part("runtime/test_private_file.py security/test_private_files.py"),
     "akmc/akmc/render/terminal.py": Part("security/test_terminal.py"),
     "akmc/akmc/render/github.py": Part("akmc/test_render_machine.py security/test_terminal.py"),
+    "schemas/akm_schemas/visible.py": Part(
+        "akmc/test_escape.py security/test_terminal.py security/test_ci_commands.py"
+    ),
     "akmc/akmc/render/escape.py": Part("akmc/test_escape.py security/test_terminal.py"),
     "passes/akmc_passes/directories.py": Part("passes/test_directories_pass.py security/test_paths.py"),
     "akmc/akmc/files.py": Part("akmc/test_files.py security/test_paths.py"),
@@ -59,7 +62,8 @@ MODULES: Final = {
         "akmc/test_console.py security/test_terminal.py", "is_terminal out out_bytes err _write"
     ),
     f"{_RUN}/console.py": Part(
-        "security/test_terminal.py runtime/test_streams.py", "visible harmless escaped_json out say is_terminal write"
+        "security/test_terminal.py security/test_ci_commands.py runtime/test_streams.py",
+        "one_line joined barred harmless _no_ci_command escaped_json out say is_terminal write",
     ),
     "passes/akmc_passes/bundle.py": Part(
         "passes/test_bundle.py security/test_paths.py", "relative contains find_asset iter_assets _walk _admits"

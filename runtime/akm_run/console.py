@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TextIO, TypeAlias
 
 from akm_run.faults import OutputFault
+from akm_schemas.visible import visible, visible_json, visible_rows
 from akm_schemas.whole_streams import pieces, read_stdin
 
 Color: TypeAlias = Literal["auto", "always", "never"]
@@ -26,11 +27,11 @@ _CODES: Final = {
     "running": "36",
     "bold": "1",
 }
-# control characters (tab and newline aside), and those that reorder what is shown around them
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-# colours of our own, which ``paint`` writes, and all that is unsafe
-_OWN_OR_UNSAFE: Final = re.compile(f"\x1b\\[(?:0|{'|'.join(sorted(set(_CODES.values())))})m|{_UNSAFE.pattern}")
+# the colours that ``paint`` writes
+_OWN: Final = re.compile(f"(\x1b\\[(?:0|{'|'.join(sorted(set(_CODES.values())))})m)")
+# What CI takes for a command in a log: ``::error::`` after blanks, and ``##[error]``, ``##vso[...]`` anywhere in a line.
+_CI_COLONS: Final = r"(?m)^([^\S\n]*):(?=:)"
+_CI_BRACKET: Final = r"(##[A-Za-z]*)\["
 
 
 def wants_color(choice: Color, stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
@@ -40,24 +41,45 @@ def wants_color(choice: Color, stream: TextIO | None, environment: Mapping[str, 
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb" and is_terminal(stream)
 
 
-def visible(text: str) -> str:
-    """``text`` with control and direction characters escaped, so that a program's output cannot command a terminal."""
-    return _UNSAFE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+def one_line(text: str) -> str:
+    """``visible``, except that the colours of ``paint`` stay: for a line that is put together already."""
+    if text.isprintable():
+        return text
+    pieces = _OWN.split(text)
+    pieces[::2] = map(visible, pieces[::2])  # every second one is a colour
+    return "".join(pieces)
+
+
+def joined(lines: Iterable[str]) -> str:
+    """``lines`` as text; a line break that something of others has brought into one of them is escaped."""
+    return "".join(f"{one_line(line)}\n" for line in lines)
+
+
+def barred(text: str, indent: str) -> list[str]:
+    """The lines of a text of others, each behind a bar, so that none of them can look like a line of ours."""
+    return [f"{indent}| {row}".rstrip() for row in visible_rows(text.removesuffix("\n").removesuffix("\r"))]
 
 
 def harmless(text: str) -> str:
-    """``visible``, except that the colours of ``paint`` stay: for text that is put together already."""
-    if text.isascii() and text.isprintable():
+    """``text`` of several lines with all escaped that would command a terminal, but the colours of ``paint``."""
+    return "\n".join("\t".join(map(one_line, line.split("\t"))) for line in text.split("\n"))
+
+
+def _no_ci_command(text: str) -> str:
+    """``text`` without a line that CI, which reads the output of its jobs, would take for a command."""
+    if "::" not in text and "##" not in text:
         return text
-    return _OWN_OR_UNSAFE.sub(lambda match: match[0] if len(match[0]) > 1 else visible(match[0]), text)
+    return re.sub(_CI_BRACKET, r"\1\\x5b", re.sub(_CI_COLONS, r"\1\\x3a", text))
 
 
 def escaped_json(data: bytes) -> bytes:
-    """JSON text with the characters that ``visible`` escapes written as JSON escapes: the same document."""
-    if data.isascii() and b"\x7f" not in data:
+    """JSON text with the characters that ``visible`` escapes written as JSON escapes: the same document.
+
+    The brackets of ``##[`` and the like are escaped too, for logs of CI."""
+    if data.isascii() and b"\x7f" not in data and b"##" not in data:
         return data
-    text = data.decode("utf-8", "backslashreplace")
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+    text = visible_json(data.decode("utf-8", "backslashreplace"))
+    return re.sub(_CI_BRACKET, r"\1\\u005b", text).encode()  # no line of JSON begins with a colon
 
 
 def paint(text: str, style: str, *, color: bool) -> str:
@@ -71,8 +93,8 @@ def out(data: bytes | str | Iterator[bytes]) -> None:
 
     Pieces are written as they come; none ends within a character.
 
-    Text is for people: what would command a terminal is escaped wherever it goes. Bytes are for programs and exact,
-    except on a terminal, which nothing may command.
+    Text is for people: what would command a terminal, or CI that reads a log, is escaped wherever it goes. Bytes are for
+    programs and exact, except on a terminal, which nothing may command.
 
     Raises OutputFault where a full disk, or another failure of the system, keeps the output from being written.
     """
@@ -81,7 +103,7 @@ def out(data: bytes | str | Iterator[bytes]) -> None:
             out(piece)
         return
     if isinstance(data, str):
-        data = harmless(data).encode("utf-8", "backslashreplace")
+        data = _no_ci_command(harmless(data)).encode("utf-8", "backslashreplace")
     elif is_terminal(sys.stdout):
         data = harmless(data.decode("utf-8", "backslashreplace")).encode()
     write(sys.stdout, data)
@@ -92,10 +114,10 @@ def flush_out() -> None:
     write(sys.stdout, b"")
 
 
-def say(text: str) -> None:
-    """Write a line for people to stderr; where it cannot be written, nobody is there to be told."""
+def say(*lines: str) -> None:
+    """Write lines for people to stderr; where they cannot be written, nobody is there to be told."""
     try:
-        write(sys.stderr, harmless(text).encode("utf-8", "backslashreplace") + b"\n")
+        write(sys.stderr, _no_ci_command(joined(lines)).encode("utf-8", "backslashreplace"))
     except OutputFault:
         return
 
@@ -132,7 +154,7 @@ def write(stream: TextIO | None, data: bytes) -> None:
         gone = error.errno in _READER_GONE or (error.errno == errno.EIO and _is_device(stream))
         mute(stream)
         if not gone:
-            raise OutputFault(f"cannot write to standard output: {error.strerror}") from error
+            raise OutputFault(f"cannot write to standard output: {error.strerror or error}") from error
 
 
 def _is_device(stream: TextIO) -> bool:

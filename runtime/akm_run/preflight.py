@@ -16,8 +16,8 @@ from akm_schemas.plan import AgentEngine, ChildTarget, CommandTarget, EnvRefBind
 
 def require_supported(plan: Plan) -> None:
     """Refuse a plan with units that this version cannot perform, all of them named."""
-    if lines := unsupported(plan, children=True):
-        raise UsageFault("the plan cannot be run here:\n" + "\n".join(f"  {line}" for line in lines))
+    if reasons := unsupported(plan, children=True):
+        raise UsageFault(f"the plan cannot be run here: {'; '.join(reasons)}")
 
 
 def require_credentials(plan: Plan, environment: Mapping[str, str] = os.environ) -> None:

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from akm_run import cli
-from akm_run.console import escaped_json, visible
+from akm_run.console import escaped_json
 from akm_run.events import RunSettled, StepSettled, UnitFinished, UnitStarted
 from akm_run.journal import Journal, blobs
 from akm_run.journal.archive import Archive
@@ -25,6 +25,7 @@ from akm_run.values import decoded, encoded
 from akm_schemas.canonical import canonical_text
 from akm_schemas.hashing import sha256_hex
 from akm_schemas.json_types import Json
+from akm_schemas.visible import visible_rows
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import PlanMaker
@@ -103,9 +104,10 @@ def test_text_has_the_beginning_of_each_value(
     completed(there, plans, HARD)
     text = printed(capfdbinary, "status", RUN_ID).decode()
     for index, value in enumerate(HARD):
-        shown = visible(value if isinstance(value, str) else canonical_text(value))
-        clipped = f"{shown[:2000]} ... ({len(shown)} characters; --json shows all)" if len(shown) > 2000 else shown
-        clipped = clipped.replace("\n", "\n        ")
+        whole = value if isinstance(value, str) else canonical_text(value)
+        clipped = f"{whole[:2000]} ... ({len(whole)} characters; --json shows all)" if len(whole) > 2000 else whole
+        first, *others = visible_rows(clipped.removesuffix("\n"))
+        clipped = "\n".join([first, *(f"        | {row}".rstrip() for row in others)])
         assert f"\n      output: {clipped}\n" in text
         assert f"\n  s{index}: {clipped}\n" in text
 

@@ -63,7 +63,7 @@ def test_every_round_is_told(run_program: Run, tmp_path: Path, plans: PlanMaker)
 
     run_program("akm-run", run_id)
     text = run_program("akm-run", "why", run_id, "draft:gate~l1").stdout
-    assert "  rounds of its gate:\n    1  rejected: round 2\n         Prove it.\n         Missing:\n" in text
+    assert "  rounds of its gate:\n    1  rejected: round 2\n         | Prove it.\n         | Missing:\n" in text
     assert text.endswith("    2  accepted: the step completed\n")
 
 

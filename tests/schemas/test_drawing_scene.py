@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from akm_schemas.drawing import Mark, scene_of
 from akm_schemas.drawing.scene import optional_steps
-from akm_schemas.drawing.text import cells, clip, visible, wrap
+from akm_schemas.drawing.text import cells, clip, wrap
 from akm_schemas.drawing.theme import DARK, LIGHT, Palette
 from akm_schemas.plan import Plan
+from akm_schemas.visible import visible
 
 
 def plan_with(kit: Any, *steps: dict[str, Any]) -> Plan:

@@ -6,21 +6,28 @@ import json
 import os
 import pty
 import re
+import sqlite3
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from in_process import Ended, folder_with, run
 
+from akm_run.console import escaped_json, out, say
 from akm_run.console import harmless as interpreter_net
-from akm_run.console import out, say
+from akm_schemas.visible import visible
+from akmc.render.escape import json_text
 from akmc.render.terminal import harmless as compiler_net
 
-EVIL = "\x1b]0;owned\x07\x1b[31mred\x1b[0m\x9b2J\u202egnp\u2066"
+EVIL = "\x1b]0;owned\x07\x1b[31mred\x1b[0m\x9b2J\u202egnp\u2066\u2028\u200b\ufeff\U000e0041"
 ESCAPED = EVIL.replace("\x1b", "\\e").replace("\x07", "\\a").replace("\x9b", "\\x9b")
-RAW = re.compile("[\x07\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+RAW = re.compile(
+    "[\x07\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+)
 GOOD = f"""---
 description: "{ESCAPED}"
 params:
@@ -157,6 +164,41 @@ def test_the_nets_below_the_commands_let_nothing_through(character: str) -> None
         assert compiler_net(colour.encode()).decode() == interpreter_net(colour) == colour
     for command in ("\x1b[8m", "\x1b[38;5;1m", "\x1b[2K", "\x1b]8;;http://x\x07", "\x1bc"):
         assert "\x1b" not in compiler_net(command.encode()).decode() + interpreter_net(command)
+
+
+def test_both_programs_hide_the_same_characters_of_all_there_are() -> None:
+    """One definition: whatever one program escapes, as text, as JSON and in its net, the other does."""
+    everything = [
+        char
+        for char in map(chr, range(sys.maxunicode + 1))
+        if unicodedata.category(char) not in ("Cn", "Cs") or ord(char) & 0xFFFE == 0xFFFE
+    ]
+    hidden = {c for c in everything if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} or ord(c) & 0xFFFE == 0xFFFE}
+    open_ones = {*everything} - hidden
+    text = "".join(everything)
+    assert {*visible(text)} == open_ones
+    assert {*interpreter_net(text)} == open_ones | {*"\t\n"}
+    document = json.dumps(text, ensure_ascii=False)
+    for written in (
+        json_text(text),
+        escaped_json(document.encode()).decode(),
+        compiler_net(document.encode()).decode(),
+    ):
+        assert {*written} == open_ones
+        assert json.loads(written) == text
+
+
+def test_events_of_a_state_file_that_somebody_edited_are_escaped_on_a_pipe_too() -> None:
+    with folder_with(
+        {"workflows/x.md": b'---\nsteps: [{id: a, unit: {exec: {command: ["true"]}}}]\n---\n# T\n\n## a\nx\n'}
+    ):
+        assert run("akmc", "compile", "workflows/x.md", "-o", "x.json").status == 0
+        edited = str(json.loads(run("akm-run", "x.json", "--json").out)["runId"])
+        with closing(sqlite3.connect(".akm/state.db")) as database, database:
+            database.execute("UPDATE events SET type = type || ? WHERE seq = 1", ("\u202e\u200b\U000e0041##[error]x",))
+        first = run("akm-run", "events", edited).out.decode().splitlines()[0]
+        assert json.loads(first)["type"].endswith("\u202e\u200b\U000e0041##[error]x")
+        assert first.isascii() and "##[" not in first
 
 
 def test_a_real_terminal_gets_no_command(tmp_path: Path) -> None:

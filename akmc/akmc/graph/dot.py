@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from akm_schemas.drawing import Node, Scene
-from akm_schemas.drawing.text import clip, visible
+from akm_schemas.drawing.text import clip
+from akm_schemas.visible import visible
 from akmc.graph.rows import end_rows, node_rows, start_rows
 
 _WIDTH: Final = 60

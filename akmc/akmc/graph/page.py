@@ -11,8 +11,9 @@ import hashlib
 from collections.abc import Iterator
 
 from akm_schemas.drawing import Line, Node, Prose, Scene, draw_scene
-from akm_schemas.drawing.text import clip, visible, xml
+from akm_schemas.drawing.text import clip, xml
 from akm_schemas.drawing.theme import style
+from akm_schemas.visible import visible
 from akmc.graph.page_style import SCRIPT, page_style
 
 

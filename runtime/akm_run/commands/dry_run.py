@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from akm_run.commands.common import opened_journal
-from akm_run.console import out, visible
+from akm_run.console import joined, out
 from akm_run.explain.forecast import Forecaster, StepForecast
 from akm_run.explain.past import Past
 from akm_run.faults import UsageFault
@@ -24,6 +24,7 @@ from akm_schemas.bounds import RUN_UNITS
 from akm_schemas.counting import counted, worded
 from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Budget, Plan
+from akm_schemas.visible import visible
 
 
 class DryRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -73,7 +74,7 @@ def forecast(plan: Plan, params: JsonObject, workspace: Path, past: Past | None,
 
 def show(dry: DryRun, *, json: bool) -> None:
     """Print it."""
-    out(as_json(dry) if json else "\n".join(_lines(dry)) + "\n")
+    out(as_json(dry) if json else joined(_lines(dry)))
 
 
 def _all(steps: list[StepForecast]) -> Iterator[StepForecast]:

@@ -10,11 +10,11 @@ import click
 
 from akm_run.bindings import missing_params, with_defaults
 from akm_run.commands import COMMANDS
-from akm_run.commands.common import OpenRun, UnknownRun, closed_later, current_scope, open_run, print_busy
+from akm_run.commands.common import OpenRun, UnknownRun, closed_later, current_scope, is_about, open_run, print_busy
 from akm_run.commands.durations import seconds
 from akm_run.commands.params import described, effective_params
 from akm_run.commands.watching import Told, losses_told, open_tape, watching
-from akm_run.console import out, read_input, say, visible
+from akm_run.console import joined, out, read_input, say
 from akm_run.driver import Options, Watch
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.interrupts import Interrupts
@@ -39,6 +39,7 @@ from akm_schemas.bounds import PARAMS_FILE_BYTES, RETRY_MAX
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Plan
 from akm_schemas.spelling import nearest
+from akm_schemas.visible import visible, visible_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,7 @@ def _target(options: RunOptions, scope: Scope, interrupts: Interrupts) -> tuple[
     interrupts.hold()
     origin = Origin(reuses=options.reuse)
     run_id = publish(journal, loaded.plan, loaded.data, params, options.workspace, origin)
+    is_about(run_id)
     run = journal.run(run_id)
     assert run is not None
     return journal, run
@@ -227,7 +229,7 @@ def _params_file(name: str) -> bytes:
     try:
         data = read_input(name, PARAMS_FILE_BYTES.high + 1)
     except OSError as error:
-        raise UsageFault(f'cannot read --params-file "{name}": {error.strerror}') from error
+        raise UsageFault(f'cannot read --params-file "{name}": {error.strerror or error}') from error
     if not PARAMS_FILE_BYTES.holds(len(data)):
         raise UsageFault(f'cannot read --params-file "{name}": it is longer than {PARAMS_FILE_BYTES.high} bytes')
     return data
@@ -241,7 +243,7 @@ def _finish(journal: Journal, run_id: str, ending: Ending, options: RunOptions) 
         if options.json:
             out(as_json(document))
         elif options.events_file == "-":
-            say(run_text(document, color=options.color).rstrip("\n"))
+            say(*run_text(document, color=options.color).removesuffix("\n").split("\n"))
         else:
             out(run_text(document, color=options.color))
     match ending:
@@ -266,9 +268,9 @@ def plan_help(ctx: click.Context, name: str) -> int:
         taken = f"--{param}" in ours
         name_of = f"{param} (through --params-file)" if taken else f"--{param}"
         lines.append(visible(f"  {name_of}  {described(schema)}{default}"))
-        if isinstance(schema.get("description"), str):
-            lines.append(f"      {visible(str(schema['description']))}")
-    out("\n".join(lines if plan.params else [f"{title} has no params."]) + "\n")
+        if isinstance(description := schema.get("description"), str):
+            lines += [f"      {row}".rstrip() for row in visible_rows(description.strip())]
+    out(joined(lines if plan.params else [f"{title} has no params."]))
     return 0
 
 

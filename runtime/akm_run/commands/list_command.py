@@ -11,13 +11,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from akm_run.commands.common import CONTEXT, colors, current_scope, example, reads_from, text_options
-from akm_run.console import Color, out, paint, visible
+from akm_run.console import Color, joined, out, paint
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.journal.trouble import explained
 from akm_run.rows import RunRow
 from akm_run.scope import known_state_files, printable
 from akm_run.show.document import as_json
+from akm_schemas.visible import visible
 
 
 class RunPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -96,12 +97,11 @@ def _part(row: RunRow, file: Path | None) -> RunPart:
 
 def _text(runs: list[RunPart], label: str, *, active: bool, color: bool) -> str:
     if not runs:
-        return f"no {'active ' if active else ''}runs in {label}\n"
+        return joined([f"no {'active ' if active else ''}runs in {label}"])
     width = max(len(run.status) for run in runs)
-    return "".join(
+    return joined(
         f"{run.run_id}  {paint(run.status.ljust(width), run.status, color=color)}  {run.created_at}  {visible(run.ref)}"
         + (f"  child of {run.parent_run}" if run.parent_run is not UNSET else "")
         + (f"  {run.scope}" if run.scope is not UNSET else "")
-        + "\n"
         for run in runs
     )

@@ -8,7 +8,7 @@ import click
 
 from akm_run.commands.common import CONTEXT, db_option, example, open_run
 from akm_run.commands.following import Undriven
-from akm_run.console import out
+from akm_run.console import joined, out
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
 from akm_run.run_log import LogReader, log_file
@@ -44,7 +44,7 @@ def command(run_id: str, unit: str | None, follow: bool, db: str | None) -> int:
         for line in reader.more():
             if unit in (None, line.unit):
                 if line.unit != last:
-                    out(f"==> {line.unit} <==\n")
+                    out(joined([f"==> {line.unit} <=="]))
                     last = line.unit
                 out(line.text.encode("utf-8", "backslashreplace"))
                 printed = True

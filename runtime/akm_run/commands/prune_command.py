@@ -12,7 +12,7 @@ from akm_run import lease
 from akm_run.clock import before
 from akm_run.commands.common import CONTEXT, current_scope, db_option, example, json_option, opened_journal
 from akm_run.commands.durations import age_seconds
-from akm_run.console import out, say
+from akm_run.console import joined, out, say
 from akm_run.dispatch.script_file import collect_scripts
 from akm_run.faults import BusyFault, UsageFault
 from akm_run.journal import Journal
@@ -80,8 +80,7 @@ def command(older_than: str, every: bool, dry_run: bool, db: str | None, as_json
         told: dict[str, Json] = {"scope": scope.label, "pruned": list(pruned), "kept": left_alone}
         out(as_json(told | {"worktrees": worktrees, "scripts": paths}))
         return 0
-    for run_id in pruned:
-        out(f"{run_id}\n")
+    out(joined(pruned))
     would = "would be removed" if dry_run else "removed"
     for path in scripts:
         say(f"{would}: a script that a killed run left behind, {printable(path)!r}")

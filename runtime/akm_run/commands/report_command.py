@@ -37,7 +37,7 @@ def command(run_id: str, target: str | None, db: str | None) -> int:
     with closing(page(opened.journal, opened.run, now())) as pieces:  # while the journal is open, whatever happens
         if target == "-":
             for piece in pieces:
-                out(piece)
+                out(piece.encode("utf-8", "backslashreplace"))  # the same page as in a file
             return 0
         path = Path(_default_name(run_id) if target is None else target)
         with (

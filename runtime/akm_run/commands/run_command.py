@@ -162,7 +162,7 @@ def _workspace(named: str | None) -> Path:
     try:
         there = workspace.is_dir()
     except OSError as error:
-        raise UsageFault(f'--workspace: "{workspace}" cannot be looked at: {error.strerror}') from error
+        raise UsageFault(f'--workspace: "{workspace}" cannot be looked at: {error.strerror or error}') from error
     if not there:
         raise UsageFault(f'--workspace: "{workspace}" is no directory')
     return workspace

@@ -6,10 +6,11 @@ import click
 from msgspec import UNSET
 
 from akm_run.commands.common import CONTEXT, db_option, example, json_option, open_run
-from akm_run.console import out, visible
+from akm_run.console import barred, joined, out
 from akm_run.explain.rounds import RoundPart
 from akm_run.explain.why import PartRow, Why, explain
 from akm_run.show.document import as_json
+from akm_schemas.visible import visible
 
 _SHOWN = 16
 
@@ -45,13 +46,13 @@ def _text(why: Why) -> str:
     lines += [f"  {visible(part.name).ljust(width)}  {_digests(part)}" for part in why.parts]
     if why.rounds is not UNSET:
         lines += ["  rounds of its gate:", *(line for part in why.rounds for line in _round(part))]
-    return "\n".join(lines) + "\n"
+    return joined(lines)
 
 
 def _round(part: RoundPart) -> list[str]:
     lines = [f"    {part.round}  {part.verdict}: {part.led_to}"]
     if part.feedback is not UNSET:
-        lines += [f"         {line}" for line in visible(part.feedback).splitlines()]
+        lines += barred(part.feedback, " " * 9)
     return lines
 
 

@@ -17,8 +17,9 @@ from akm_run.redaction import MARK, Redactor
 from akm_run.show.secrets_warning import is_count_of_tokens, looks_secret, token_words
 from akm_run.values import encoded
 from akm_schemas.bounds import REPORT_VALUE_BYTES
-from akm_schemas.drawing.text import visible, xml
+from akm_schemas.drawing.text import xml
 from akm_schemas.json_types import Json, JsonObject
+from akm_schemas.visible import visible_rows
 
 _SCRIPT_ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _LONGEST_ESCAPE: Final = 12  # bytes of "\ud83d\ude00"
@@ -143,7 +144,7 @@ def _fitted(text: str, size: int, room: int, *, cut: bool) -> Piece:
     """``text`` made visible, and shortened until its JSON takes ``room`` bytes."""
     most = room
     while True:
-        shown = "\n".join(visible(row.expandtabs(4)) for row in text[:most].replace("\r\n", "\n").split("\n"))
+        shown = "\n".join(visible_rows(text[:most]))
         taken = len(for_script(shown).encode()) - 2
         if taken <= room:
             return Piece(shown, size, cut or most < len(text))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from akm_run.console import visible
 from akm_run.core import Core
 from akm_run.events import Event, RunSettled, StepLooped, StepSettled, UnitFinished, UnitReused, UnitStarted
 from akm_run.underway import UnderWay
+from akm_schemas.visible import visible
 
 
 @dataclass(slots=True)

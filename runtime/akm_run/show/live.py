@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TextIO, cast
 
 from akm_run.clock import monotonic
-from akm_run.console import is_terminal, mute
+from akm_run.console import is_terminal, mute, one_line
 from akm_run.events import Event
 from akm_run.show.board import Board
 from akm_run.show.progress import Progress
@@ -89,5 +89,5 @@ def shown(progress: Progress, *, color: bool) -> Iterator[View]:
         redirect_stdout=False,
         redirect_stderr=False,
     ):
-        progress.say = lambda text: console.print(Text.from_ansi(text), soft_wrap=True)
+        progress.say = lambda text: console.print(Text.from_ansi(one_line(text)), soft_wrap=True)
         yield view

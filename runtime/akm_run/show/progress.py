@@ -10,13 +10,14 @@ from typing import Protocol
 
 import msgspec
 
-from akm_run.console import out, paint, say, visible
+from akm_run.console import escaped_json, out, paint, say
 from akm_run.events import Event, NoticeRaised, StepLooped, StepRejected, StepSettled, UnitFinished, UnitReused
 from akm_run.faults import OutputFault, UsageFault
 from akm_run.journal import Journal
 from akm_run.private_file import append_private
 from akm_run.rows import EventRow
 from akm_run.underway import UnderWay
+from akm_schemas.visible import visible
 
 
 class Progress:
@@ -64,7 +65,7 @@ class EventLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def event_line(row: EventRow) -> bytes:
     """One JSON Line, with its newline."""
     line = EventLine(seq=row.seq, at=row.at, type=row.type, step=row.step, unit=row.unit, status=row.status)
-    return msgspec.json.encode(line) + b"\n"
+    return escaped_json(msgspec.json.encode(line)) + b"\n"
 
 
 class Sink(Protocol):
@@ -99,7 +100,7 @@ class FileSink:
             self.close()
             if error.errno != errno.EPIPE:
                 help = "the run is not affected; akm-run events RUN_ID prints all of its events"
-                self.fault = OutputFault(f'cannot write --events "{self._name}": {error.strerror}', help)
+                self.fault = OutputFault(f'cannot write --events "{self._name}": {error.strerror or error}', help)
 
     def close(self) -> None:
         """See ``Sink``."""
@@ -133,7 +134,7 @@ def open_events(name: str) -> Sink:
     try:
         return FileSink(name, append_private(Path(name)))
     except OSError as error:
-        raise UsageFault(f'cannot write --events "{name}": {error.strerror}') from error
+        raise UsageFault(f'cannot write --events "{name}": {error.strerror or error}') from error
 
 
 class EventsFile:

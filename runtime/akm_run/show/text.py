@@ -6,14 +6,15 @@ import codecs
 from collections.abc import Iterator
 from typing import cast
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from akm_run.console import paint, visible
+from akm_run.console import barred, joined, paint
 from akm_run.cuts import PIECE_BYTES
 from akm_run.journal.stored import Stored
 from akm_run.policy import BUDGET_EXCEEDED
-from akm_run.show.document import ChildPart, RunDocument, StepPart, UnitPart
+from akm_run.show.document import ChildPart, NoticePart, RunDocument, StepPart, UnitPart
 from akm_schemas.counting import counted
+from akm_schemas.visible import visible, visible_rows
 
 _SHOWN_CHARS = 2000
 
@@ -32,9 +33,9 @@ def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> st
         lines += ["units:", *(line for unit in document.units for line in _unit(unit, color=color))]
     if document.outputs is not None:
         outputs = document.outputs.members() if isinstance(document.outputs, Stored) else document.outputs
-        lines += ["outputs:", *(f"  {name}: {_value(value)}" for name, value in outputs.items())]
+        lines += ["outputs:", *(line for name, value in outputs.items() for line in _value(f"  {name}: ", value))]
     if notices and document.notices:
-        lines += ["notices:", *(f"  {notice_text(n.step, n.unit, n.text)}" for n in document.notices)]
+        lines += ["notices:", *(line for notice in document.notices for line in _notice(notice))]
     lines.append(f"units dispatched: {document.units_dispatched}, tokens used: {document.tokens_used}")
     if document.children is not UNSET:
         lines += ["children:", *_children(document.children, 1, color=color)]
@@ -42,12 +43,18 @@ def run_text(document: RunDocument, *, color: bool, notices: bool = False) -> st
         lines += ["to go on:", *(f"  {command}" for command in document.commands)]
     elif document.status == "failed" and any(step.failure_reason == BUDGET_EXCEEDED for step in document.steps):
         lines += ["to go on, with a changed plan:", f"  akm-run NEW-PLAN --reuse {document.run_id}"]
-    return "\n".join(lines) + "\n"
+    return joined(lines)
 
 
-def notice_text(step: str, unit: str | UnsetType | None, text: str) -> str:
+def _notice(notice: NoticePart) -> list[str]:
     """A notice with the unit, or else the step, that it is about."""
-    return f"{unit or step}: {visible(text)}"
+    return _led(f"  {notice.unit or notice.step}: ", notice.text)
+
+
+def _led(lead: str, text: str) -> list[str]:
+    """A text of others that begins behind ``lead``; its further lines stand behind bars."""
+    first, _, rest = text.replace("\r\n", "\n").partition("\n")
+    return [lead + "".join(visible_rows(first)), *(barred(rest, " " * 8) if rest else [])]
 
 
 def _step(step: StepPart, width: int, *, color: bool) -> list[str]:
@@ -60,9 +67,9 @@ def _step(step: StepPart, width: int, *, color: bool) -> list[str]:
         facts.append(f"-> {step.selected}")
     lines = [f"  {step.id.ljust(width)}  {'  '.join(facts)}"]
     if step.summary is not UNSET:
-        lines += [f"      {line}" for line in visible(step.summary).splitlines()]
+        lines += barred(step.summary, " " * 6)
     if step.output is not UNSET:
-        lines.append(f"      output: {_value(step.output)}")
+        lines += _value("      output: ", step.output)
     return lines
 
 
@@ -78,7 +85,7 @@ def _unit(unit: UnitPart, *, color: bool) -> list[str]:
         facts.append(counted(unit.tokens, "token"))
     lines = [f"  {unit.id}  {'  '.join(facts)}"]
     if unit.diagnostic is not UNSET:
-        lines += [f"      {line}" for line in visible(unit.diagnostic).splitlines()]
+        lines += barred(unit.diagnostic, " " * 6)
     return lines
 
 
@@ -92,16 +99,15 @@ def _children(children: list[ChildPart], depth: int, *, color: bool) -> list[str
     return lines
 
 
-def _value(value: Stored | str) -> str:
+def _value(lead: str, value: Stored | str) -> list[str]:
     """The beginning of a text as it is, of anything else as canonical JSON."""
     text, length = "", 0
     for piece in _pieces(value):
-        shown = visible(piece)
-        text += shown[: max(0, _SHOWN_CHARS - length)]
-        length += len(shown)
+        text += piece[: max(0, _SHOWN_CHARS - length)]
+        length += len(piece)
     if length > _SHOWN_CHARS:
         text += f" ... ({length} characters; --json shows all)"
-    return text.replace("\n", "\n        ")
+    return _led(lead, text)
 
 
 def _pieces(value: Stored | str) -> Iterator[str]:

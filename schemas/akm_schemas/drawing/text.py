@@ -6,24 +6,9 @@ import unicodedata
 from html import escape
 from typing import Final
 
+from akm_schemas.visible import visible
+
 ELLIPSIS: Final = "…"
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-
-
-def visible(text: str) -> str:
-    r"""``text`` on one line; characters that are invisible, reorder others, or that XML cannot carry as ``\u202e``."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_shown, text))
-
-
-def _shown(char: str) -> str:
-    code = ord(char)
-    if code & 0xFFFE != 0xFFFE and unicodedata.category(char) not in _HIDDEN:
-        return char
-    if code <= 0xFF:
-        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char, f"\\x{code:02x}")
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def xml(text: str) -> str:

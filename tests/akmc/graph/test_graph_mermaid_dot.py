@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from akm_schemas.drawing import Scene
-from akm_schemas.drawing.text import visible
+from akm_schemas.visible import visible
 from akmc.graph.dot import dot, quoted
 from akmc.graph.mermaid import MAX_TEXT, edges, label, limits, mermaid
 
