@@ -20,6 +20,8 @@ MODULES = "[submodule]\nurl = ext::sh -c touch% owned"
 
 def git(*words: str, stdin: bytes = b"") -> str:
     variables = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    # what git tidies up in the background would go on while the folder is removed
+    variables |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false"}
     for who in ("AUTHOR", "COMMITTER"):
         variables |= {f"GIT_{who}_NAME": "n", f"GIT_{who}_EMAIL": "e@example.org"}
     return subprocess.run(["git", *words], check=True, capture_output=True, env=variables, input=stdin).stdout.decode()
