@@ -125,7 +125,9 @@ def read_stdin() -> bytes:
     try:
         data = whole_streams.read_stdin(READ_BYTES.high + 1)
     except OSError as error:
-        raise CommandFault(f'cannot read "-": {error.strerror or error}') from error
+        raise CommandFault(f'cannot read "-": {error.strerror or error}', help="send it text through a pipe") from error
     if not READ_BYTES.holds(len(data)):
-        raise CommandFault(f'cannot read "-": it is longer than {READ_BYTES.high} bytes')
+        raise CommandFault(
+            f'cannot read "-": it is longer than {READ_BYTES.high} bytes', help="is it a workflow or a plan?"
+        )
     return data

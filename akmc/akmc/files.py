@@ -54,7 +54,7 @@ def create_exclusively(path: Path, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-        except BaseException:
+        except BaseException:  # an interruption included: no half of a file stays
             path.unlink(missing_ok=True)
             raise
 
@@ -69,7 +69,7 @@ def made(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
-    except BaseException:
+    except BaseException:  # an interruption included
         with suppress(OSError):  # it holds something, and so do those above
             for each in missing:
                 each.rmdir()
@@ -92,7 +92,7 @@ def _replace(target: Path, data: bytes, mode: int) -> None:
             os.fsync(file.fileno())
         Path(name).chmod(mode)
         Path(name).replace(target)
-    except BaseException:
+    except BaseException:  # an interruption included: no half of a file stays
         Path(name).unlink(missing_ok=True)
         raise
     _sync_directory(target.parent)

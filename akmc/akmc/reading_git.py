@@ -15,7 +15,7 @@ from typing import IO, Final
 _SETTINGS: Final = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
-    "fetch.bundleURI": "",  # a lazy fetch of git 2.40 to 2.44 asks there first, whatever protocols are allowed
+    "fetch.bundleURI": "",  # a fetch may ask there before it looks at the protocols that are allowed
 }
 _OPTIONS: Final = ["--no-pager", *(word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}"))]
 _VARIABLES: Final = {
@@ -54,7 +54,7 @@ def git_output(arguments: list[str], *, stdin: IO[bytes] | None = None) -> Itera
     with process.stdout as output:
         try:
             yield output
-        except BaseException:
+        except BaseException:  # an interruption included: git would write to nobody
             process.kill()
             process.wait()
             raise

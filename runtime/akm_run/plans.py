@@ -12,14 +12,13 @@ from pathlib import Path
 from akm_run.console import read_input
 from akm_run.faults import UsageFault
 from akm_run.rows import RunRow
-from akm_schemas.bounds import PLAN_BYTES
+from akm_schemas.bounds import READ_BYTES
 from akm_schemas.plan import Plan
 from akm_schemas.plan_error import ADVICE, PlanErrorKind
 
 _SOURCES = (".md", ".yml", ".yaml")
 _CHANGED = "the state file was changed by something else: run the plan again"
 _OF_A_RUN: Mapping[PlanErrorKind, str] = dict.fromkeys(ADVICE, _CHANGED) | {"version": ADVICE["version"]}
-_MOST_BYTES = 4 * PLAN_BYTES.high  # pretty twins and embedded children weigh more than a plan's own canonical bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,14 @@ def looks_like_file(name: str) -> bool:
 def read_plan(name: str) -> LoadedPlan:
     """The plan in the file ``name``, ``-`` for stdin. Raises UsageFault: unreadable, too large, or no valid plan."""
     try:
-        data = read_input(name, _MOST_BYTES + 1)
+        data = read_input(name, READ_BYTES.high + 1)
     except OSError as error:
         raise UsageFault(f'cannot read the plan "{name}": {error.strerror or error}') from error
-    if len(data) > _MOST_BYTES:
-        raise UsageFault(f'"{name}" is no plan: it is larger than {_MOST_BYTES} bytes')
+    if not READ_BYTES.holds(len(data)):
+        raise UsageFault(
+            f'"{name}" is no plan: it is larger than {READ_BYTES.high} bytes',
+            "name a file that akmc compile has written",
+        )
     if _is_source(name, data):
         typed = shlex.quote(name if not name.startswith("-") else f"./{name}")
         plan = shlex.quote(f"{Path(name).stem.lstrip('-') or 'plan'}.json")

@@ -79,7 +79,8 @@ ENV_FILE_BYTES: Final = Bound("env file", 0, 1 * MIB, "bytes")
 SECRET_BYTES: Final = Bound("secret", 0, 1 * MIB, "bytes")  # no system takes more in a variable
 PLAN_BYTES: Final = Bound("plan", 0, 2 * MIB, "bytes")
 PLAN_BYTES_UNFROZEN: Final = Bound("plan without engines", 0, 7 * MIB // 4, "bytes")
-READ_BYTES: Final = Bound("a plan file, or standard input of akmc", 0, 16 * MIB, "bytes")
+# pretty twins and embedded children weigh more than a plan's own canonical bytes
+READ_BYTES: Final = Bound("a plan file, or standard input of akmc", 0, 8 * MIB, "bytes")
 PARAMS_FILE_BYTES: Final = Bound("a file of params", 0, 256 * MIB, "bytes")
 CONFIG_FILE_BYTES: Final = Bound("a config file", 0, 16 * MIB, "bytes")
 INDEX_BYTES: Final = Bound("the index of state files", 0, 16 * MIB, "bytes")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from typing import cast
 
 from akm_schemas.canonical import Writer, canonical_bytes
 from akm_schemas.json_types import Json, JsonObject
@@ -70,7 +71,7 @@ def _stub(target: Json) -> Json:
 def content_preimage(plan: JsonObject) -> JsonObject:
     """The plan without hashes, provenance and instructions, every target standing as its kind and hash."""
     steps: list[Json] = []
-    for step in plan["steps"]:  # type: ignore[union-attr]
+    for step in cast("list[Json]", plan["steps"]):
         assert isinstance(step, dict)
         step = dict(step)
         unit, gate = step.get("unit"), step.get("gate")

@@ -27,7 +27,7 @@ def open_regular(path: Path) -> BufferedReader:
             raise NotAFile(0, "it is a directory", str(path))
         if not stat.S_ISREG(mode):
             raise NotAFile(0, "it is no regular file", str(path))
-    except BaseException:
+    except BaseException:  # an interruption included: nobody else knows of the descriptor
         os.close(descriptor)
         raise
     return os.fdopen(descriptor, "rb")

@@ -7,6 +7,7 @@ the schema expects, never the value: it may be a param, and those are not echoed
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
@@ -203,7 +204,7 @@ class _Evaluation(Struct):
         self.budget.spend((len(required) + len(properties)) // _LOOKUPS)
         for name in required:
             if name not in value:
-                sink.add(path, lambda missing=name: f"the required property {quoted(missing)} is missing")  # type: ignore[misc]
+                sink.add(path, partial(_missing, name))
         for name, child in properties.items():
             if name in value:
                 self.apply(child, value[name], (*path, name), sink, level + 1)
@@ -211,7 +212,7 @@ class _Evaluation(Struct):
             self.budget.spend(len(value) // _LOOKUPS)
             for name in value:
                 if name not in properties:
-                    sink.add(path, lambda extra=name: _unexpected(extra, properties))  # type: ignore[misc]
+                    sink.add(path, partial(_unexpected, name, properties))
 
     def _combinators(self, schema: JsonObject, value: Json, path: _Path, sink: _Sink, level: int) -> None:
         for branch in cast("Sequence[JsonObject]", schema.get("allOf", ())):
@@ -319,6 +320,10 @@ def _shown(members: list[Json]) -> str:
         shown = shown if len(shown) <= _SHOWN_CHARS else shown[: _SHOWN_CHARS - 3] + "..."
         text = f"{text}, {shown}" if text else shown
     return text
+
+
+def _missing(name: str) -> str:
+    return f"the required property {quoted(name)} is missing"
 
 
 def _unexpected(name: str, properties: dict[str, JsonObject]) -> str:

@@ -236,7 +236,7 @@ def test_a_revision_that_unpacks_to_too_much_is_refused(kind: str, monkeypatch: 
         monkeypatch.setattr(tempfile, "tempdir", str(folder / ".home"))
         git("init", "-q")
         workflows = git("mktree", stdin=f"100644 blob {blob(PLAIN)}\tx.md\n".encode()).strip()
-        content = bytes(CONFIG_FILE_BYTES.high) if kind == "bytes" else b"x"
+        content = bytes(CONFIG_FILE_BYTES.high - 1) if kind == "bytes" else b"x"
         one = git("hash-object", "-w", "--stdin", stdin=content).strip()
         copies = git("mktree", stdin="".join(f"100644 blob {one}\t{number}\n" for number in range(20)).encode())
         for _ in range(0 if kind == "bytes" else 6):

@@ -80,7 +80,7 @@ class Verdicts:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(b"".join(digests))
             Path(name).replace(self.file)
-        except BaseException:
+        except BaseException:  # an interruption included: no half of a file stays
             Path(name).unlink(missing_ok=True)
             raise
         self._sweep()

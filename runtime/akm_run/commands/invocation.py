@@ -231,7 +231,8 @@ def _params_file(name: str) -> bytes:
     except OSError as error:
         raise UsageFault(f'cannot read --params-file "{name}": {error.strerror or error}') from error
     if not PARAMS_FILE_BYTES.holds(len(data)):
-        raise UsageFault(f'cannot read --params-file "{name}": it is longer than {PARAMS_FILE_BYTES.high} bytes')
+        message = f'cannot read --params-file "{name}": it is longer than {PARAMS_FILE_BYTES.high} bytes'
+        raise UsageFault(message, "name a JSON file of params")
     return data
 
 

@@ -65,7 +65,7 @@ class Line:
         line = Line(over, self.guard)
         try:
             line._handshake(over)
-        except BaseException:
+        except BaseException:  # likewise
             line.close()
             raise
         return line
