@@ -269,14 +269,16 @@ def poison_unreadable_exec(
     walk: Walk, above_poisoned: frozenset[Path], index: int, step: JsonObject, unit: Unit | UnsetType
 ) -> None:
     """An exec that was written but cannot be read is not an engine unit: nothing may conclude anything from it."""
+    if not isinstance(unit, Unit) or unit.exec is not UNSET:
+        return
     for path in (("unit",), ("map", "unit")):
         bag: Json = step
         for name in path:
             bag = bag.get(name) if isinstance(bag, dict) else None
         at: Path = ("steps", index, *path, "exec")
         written = isinstance(bag, dict) and "exec" in bag
-        faulty = at in above_poisoned or any(at[:size] in walk.poisoned for size in range(len(at) + 1))
-        if (written or faulty) and isinstance(unit, Unit) and unit.exec is UNSET:
+        faulty = bool(walk.poisoned) and any(at[:size] in walk.poisoned for size in range(len(at) + 1))
+        if written or faulty or at in above_poisoned:
             walk.poisoned.add(at)
 
 

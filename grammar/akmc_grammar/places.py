@@ -12,7 +12,7 @@ from msgspec import Struct
 Path: TypeAlias = tuple[str | int, ...]
 
 
-class Span(Struct, frozen=True, order=True):
+class Span(Struct, frozen=True, order=True, gc=False):
     """A range of a source text. Lines and columns count from 1, columns in code points; the end is exclusive."""
 
     line: int

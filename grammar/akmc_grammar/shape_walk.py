@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from msgspec import Struct, field
@@ -32,6 +33,7 @@ class _Poison:
 
 POISON: Final = _Poison()
 Walked = Json | _Poison
+_compiled = cache(re.compile)  # the key table names few patterns, and each is asked for with every file
 
 
 def described(node: Node) -> str:
@@ -211,7 +213,7 @@ class Walk(Struct):
             name = str(entry.key.value)
             if name in found:
                 continue
-            legal = re.fullmatch(shape.pattern, name) is not None and len(name) <= PARAM_NAME.high
+            legal = _compiled(shape.pattern).fullmatch(name) is not None and len(name) <= PARAM_NAME.high
             if not legal:
                 self.report(
                     shape.rule,
@@ -297,7 +299,7 @@ class Walk(Struct):
             known = shape.rule != "unsupported-shell"  # which shell was meant is more than spelling
             fix = fixes.choice_fix(value, shape.choices, Place(self.file, path)) if known else None
             return self.report(shape.rule, path, message, help=help, fix=fix)
-        if shape.pattern is not None and not re.fullmatch(shape.pattern, value):
+        if shape.pattern is not None and not _compiled(shape.pattern).fullmatch(value):
             said, help = hints.not_a_name(shape, value)
             return self.report(shape.rule, path, f"{quoted(value)} {said}", help=help)
         if shape.rule == "invalid-engine-name" and value.startswith("akm-"):

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from akm_schemas.bounds import SAFE_INTEGER
 
-_WORDS: Final[dict[str, bool | None]] = {
+WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -23,7 +23,8 @@ _INTEGER: Final = re.compile(r"[-+]?[0-9]+")
 _PREFIXED: Final = r"0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)"
 _FLOAT: Final = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE: Final = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-_NUMBER_STARTS: Final = frozenset("0123456789+-.")
+NUMBER_STARTS: Final = frozenset("0123456789+-.")
+"""A plain scalar that is none of ``WORDS`` and begins with something else is its own text."""
 # No integer of at most 2**53 has more digits in any base, leading zeros aside; int() refuses very long texts.
 _DIGITS: Final = 20
 
@@ -36,9 +37,9 @@ class NotJson(Struct, frozen=True):
 
 def resolve_plain(text: str) -> str | int | float | bool | NotJson | None:
     """The value of a plain scalar (``017`` is 17, ``1_000`` and dates are texts, ``1e3`` is a float)."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMBER_STARTS:
+    if text in WORDS:
+        return WORDS[text]
+    if text[0] not in NUMBER_STARTS:
         return text
     if _INTEGER.fullmatch(text):
         return _integer(text.lstrip("+-"), 10, -1 if text[0] == "-" else 1)

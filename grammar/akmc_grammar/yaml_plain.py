@@ -14,7 +14,7 @@ from typing import Any, Final
 from akm_schemas.bounds import YAML_NODES, Bound
 from akmc_grammar.places import Span
 from akmc_grammar.yaml_compose import STYLES, SURROGATE
-from akmc_grammar.yaml_core import NotJson, resolve_plain
+from akmc_grammar.yaml_core import NUMBER_STARTS, WORDS, NotJson, resolve_plain
 from akmc_grammar.yaml_events import plain_parser
 from akmc_grammar.yaml_spans import block_end
 from akmc_grammar.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
@@ -67,28 +67,32 @@ class _Plain:
 
     def scalar(self, event: Any) -> Scalar:
         """A leaf."""
+        if event.anchor is not None or event.ctag is not None:  # ``tag`` would make a text of it
+            raise _Unusual
         text: str = event.value
         style: str | None = event.style
-        start, end = event.start_mark, event.end_mark
+        start, end, first = event.start_mark, event.end_mark, self.first
         line, last, column = start.line, end.line, end.column
-        if event.anchor is not None or event.tag is not None:
-            raise _Unusual
-        first = self.first
-        if not style:
-            value = resolve_plain(text)
-            if last >= self.count or isinstance(value, NotJson):
-                raise _Unusual
-            return Scalar(value, text, "plain", Span(line + first, start.column + 1, last + first, column + 1))
         if style == "|" or style == ">":
             last, column = block_end(self.lines, line, last, column)
-        if last >= self.count or (not text.isascii() and re.search(SURROGATE, text)):
+        if last >= self.count:
             raise _Unusual
-        return Scalar(text, text, STYLES[style], Span(line + first, start.column + 1, last + first, column + 1))
+        span = Span(line + first, start.column + 1, last + first, column + 1)
+        if style:
+            if not text.isascii() and re.search(SURROGATE, text):
+                raise _Unusual
+            return Scalar(text, text, STYLES[style], span)
+        if text not in WORDS and text[0] not in NUMBER_STARTS:
+            return Scalar(text, text, "plain", span)
+        value = resolve_plain(text)
+        if isinstance(value, NotJson):
+            raise _Unusual
+        return Scalar(value, text, "plain", span)
 
     def collection(self, event: Any, level: int) -> Mapping | Sequence:
         """A mapping or a list, up to its end."""
         kind = type(event)
-        if level > self.levels or kind is self.alias or event.anchor is not None or event.tag is not None:
+        if level > self.levels or kind is self.alias or event.anchor is not None or event.ctag is not None:
             raise _Unusual
         return self.mapping(event, level) if kind is self.mapping_start else self.sequence(event, level)
 

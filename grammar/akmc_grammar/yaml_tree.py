@@ -1,7 +1,8 @@
 """A YAML document as a tree whose every node knows its place.
 
 Trees are immutable, so the value of an alias is shared with its anchor. Duplicate keys stay as later entries: the
-first of them is the value, the others are there to be pointed at.
+first of them is the value, the others are there to be pointed at. No tree has a cycle, so that the collector need not
+follow its nodes (``gc=False``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 _QUOTE_WIDTH: Final = {"plain": 0, "single": 1, "double": 1}
 
 
-class Scalar(Struct, frozen=True):
+class Scalar(Struct, frozen=True, gc=False):
     """A leaf: ``value`` by the YAML 1.2 core schema, ``text`` its content before that; the span includes quotes."""
 
     value: str | int | float | bool | None
@@ -28,21 +29,21 @@ class Scalar(Struct, frozen=True):
     span: Span
 
 
-class Sequence(Struct, frozen=True):
+class Sequence(Struct, frozen=True, gc=False):
     """A list."""
 
     items: tuple[Node, ...]
     span: Span
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One ``key: value``; ``key.value`` is a ``str``."""
 
     key: Scalar
     value: Node
 
 
-class Mapping(Struct, frozen=True):
+class Mapping(Struct, frozen=True, gc=False):
     """A mapping in source order. Entries with a key that is no text were reported and are not here.
 
     ``partial`` says that a refused merge key would have brought further ones: nothing follows from their absence.
@@ -69,7 +70,7 @@ class Mapping(Struct, frozen=True):
         return None
 
 
-class Bad(Struct, frozen=True):
+class Bad(Struct, frozen=True, gc=False):
     """A node that was reported already and carries no value."""
 
     span: Span

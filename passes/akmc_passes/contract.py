@@ -28,6 +28,7 @@ from akmc_grammar.places import Path, Place
 from akmc_grammar.source import SourceText
 
 if TYPE_CHECKING:
+    from akmc_passes.artifacts import Artifacts
     from akmc_passes.bundle import Bundle
     from akmc_passes.config import Config
     from akmc_passes.library import Library
@@ -123,7 +124,8 @@ class Program(Struct, frozen=True):
     ``("steps", i)`` came to, and per step id the schema of a child's exports. ``choices`` maps ``("steps", i)`` to the
     runner of that step's unit and ``judge`` is the runner of every gate (``engines``). ``plan`` is there after
     ``lower`` (hashes empty) and sealed after ``seal``; it is ``open`` while engines have not been chosen. ``sizes`` are
-    filled by ``composition`` (embedded) and ``lower`` (own).
+    filled by ``composition`` (embedded) and ``lower`` (own). ``artifacts`` is what ``types`` worked out of the values
+    that references name.
     """
 
     document: Document
@@ -133,6 +135,7 @@ class Program(Struct, frozen=True):
     composed: Mapping[Path, Composed] = field(default_factory=dict)
     exports: Mapping[str, JsonObject] = field(default_factory=dict)
     choices: Mapping[Path, Choice] = field(default_factory=dict)
+    artifacts: Artifacts | None = None
     judge: Choice | None = None
     plan: Plan | None = None
     open: bool = False

@@ -36,7 +36,8 @@ def run(program: Program, context: Context) -> Program:
     ir = program.document.ir
     if ir is None:
         return program
-    spine = Spine(ir)
+    artifacts = program.artifacts or Artifacts(program, Spine(ir))
+    spine = artifacts.spine
     for index, step in enumerate(ir.steps):
         if step.kind != "route":
             continue
@@ -47,9 +48,8 @@ def run(program: Program, context: Context) -> Program:
         if isinstance(route.default, str):
             _check_target(program, context, spine, index, ("default",), route.default)
         _check_matches(program, context, index, route)
-    reachable = Spine(ir, Artifacts(program, spine).live_targets)
-    for index in reachable.unreachable:
-        routers = reachable.routers_of[index]
+    for index in spine.unreachable(artifacts.live_targets):
+        routers = spine.routers_of[index]
         notes = [Note("named by this route", program.place("steps", router, "id")) for router in routers]
         message = f'no route can reach "{ir.steps[index].id}"'
         help = "mend the branches that name it, or remove the step"

@@ -24,6 +24,7 @@ from akm_schemas.json_types import Json, JsonObject
 TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 
+_COMBINATORS: Final = frozenset({"allOf", "anyOf", "oneOf"})
 # an analysis budget, not a limit of the language: beyond it a schema counts as "may be anything"
 _ALTERNATIVES: Final = 128
 
@@ -115,6 +116,8 @@ class _Schema(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def options(self) -> list[Conjunction] | None:
         """Its alternatives without combinators; ``None`` when there are too many."""
+        if self.schema.keys().isdisjoint(_COMBINATORS):
+            return [(self,)]
         parts: list[list[Conjunction] | None] = [[(self,)]]
         if isinstance(members := self.schema.get("allOf"), list):
             parts.append(_product(map(_options, members)))

@@ -21,10 +21,9 @@ from akmc_passes.ir_walk import route_of
 
 
 class Spine(Struct, frozen=True, dict=True):
-    """Steps by id and the routes between them. ``live`` narrows the branches of a route to those that can be taken."""
+    """Steps by id and the routes between them."""
 
     ir: SourceIR
-    live: Callable[[int], frozenset[str]] | None = None
 
     @cached_property
     def index_of(self) -> dict[str, int]:
@@ -57,13 +56,6 @@ class Spine(Struct, frozen=True, dict=True):
             if step.kind == "route":
                 found[index] = self._later(index, self.named_targets(index))
         return found
-
-    @cached_property
-    def live_targets_of(self) -> dict[int, frozenset[int]]:
-        """Like ``targets_of``, without the branches that the routed schema never yields."""
-        if self.live is None:
-            return self.targets_of
-        return {index: self._later(index, self.live(index)) for index in self.targets_of}
 
     def named_targets(self, index: int) -> frozenset[str]:
         """The step ids that a route step names."""
@@ -111,12 +103,12 @@ class Spine(Struct, frozen=True, dict=True):
         """The steps before ``index`` that no route can skip."""
         return frozenset(step for step in self.always if step < index)
 
-    @cached_property
-    def unreachable(self) -> list[int]:
-        """The steps that only branches which are never taken lead to, ascending."""
-        lost: list[int] = []
-        for index in range(len(self.ir.steps)):
-            routers = self.routers_of.get(index)
-            if routers and all(router in lost or index not in self.live_targets_of[router] for router in routers):
-                lost.append(index)
-        return lost
+    def unreachable(self, live: Callable[[int], frozenset[str]]) -> list[int]:
+        """The steps that only branches which are never taken lead to, ascending; ``live`` has the ids that a route step
+        can select."""
+        taken = {index: self._later(index, live(index)) for index in self.targets_of}
+        lost: set[int] = set()
+        for index, routers in sorted(self.routers_of.items()):
+            if all(router in lost or index not in taken[router] for router in routers):
+                lost.add(index)
+        return sorted(lost)

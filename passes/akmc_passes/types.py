@@ -3,7 +3,7 @@
 Before: references are parsed and name declared things; schemas may still be malformed. After: every reference whose
 path the producer's schema cannot carry, every ``map.over`` that cannot be an array, every ``route.input`` that cannot
 be a scalar, every collecting map whose output schema refuses all lists, every bound reference whose kinds of value the target's schema all refuses, and every branch or value that a
-routed enum leaves over is reported. The program is unchanged.
+routed enum leaves over is reported. The program knows its ``artifacts``.
 
 Nothing here asks for a schema: what declares none may be anything (spec 1, section 2.3). An exec step without a schema
 is text.
@@ -12,6 +12,7 @@ is text.
 from __future__ import annotations
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from akm_schemas.references import Reference
 from akmc_grammar.diagnostics import Note
@@ -60,7 +61,7 @@ def run(program: Program, context: Context) -> Program:
             _check_branches(artifacts, context, ir, index)
         elif step.kind == "map":
             _check_collected(artifacts, context, step, index)
-    return program
+    return replace(program, artifacts=artifacts)
 
 
 def walked_text(reference: Reference, parts: int) -> str:

@@ -61,7 +61,7 @@ def test_what_a_router_read_was_there() -> None:
 def test_targets_that_lead_nowhere_are_ignored() -> None:
     spine = _spine(_unit("a"), _route("r", "a", "r", "nowhere", "b"), _unit("b"))
     assert spine.targets_of == {1: frozenset({2})}
-    assert spine.unreachable == []
+    assert spine.unreachable(spine.named_targets) == []
 
 
 ROUTES = """---
