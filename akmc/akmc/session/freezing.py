@@ -118,7 +118,7 @@ def read_plan(spec: str, *, status: int = USAGE, ahead: Ahead | None = None) -> 
 
     try:
         data = plan_bytes(spec)
-        if ahead is not None and ahead.reach(0) == sha256(data).digest():
+        if ahead is not None and ahead.clean.get(0) == sha256(data).digest():
             return decode_intact(data)
         return decode_plan(data)
     except PlanError as error:

@@ -88,40 +88,40 @@ class Session(Struct, dict=True):
 
     def check(self, targets: Targets, progress: Callable[[int, int, str], None] | None = None) -> Checked:
         """Check every target; ``progress`` is called with (done, total, path) before each."""
-        findings: list[Finding] = []
         problems = [problem.message for problem in targets.problems if problem.fatal]
-        crashes: list[PassCrash] = []
         sink = Sink()
         for unreachable in targets.unreachable:
             self._report_unreadable(sink, unreachable.path, unreachable.reason)
-        findings += [Resolver({}, self.store.by_name).finding(diagnostic) for diagnostic in sink.found]
-        paths: list[str] = []
+        findings = [Resolver({}, self.store.by_name).finding(diagnostic) for diagnostic in sink.found]
+        looked: dict[int, tuple[list[PassCrash], list[Finding]]] = {}
         self._links = Links()
         key_of_place = cache(lambda place: self._verdict_key(targets.targets[place]))
         ahead = self._look_ahead(targets.targets, key_of_place)
         try:
-            for done, target in enumerate(targets.targets):
-                name = self.store.name(target.path)
+            named = [self.store.name(target.path) for target in targets.targets]
+            for place in range(len(named)) if ahead is None else ahead.places(len(named)):
                 if progress is not None:
-                    progress(done, len(targets.targets), name)
-                paths.append(name)
-                if ahead is not None and self.verdicts is not None and (clean := ahead.reach(done)) is not None:
-                    self.verdicts.add([clean])
-                    self.config_for(target.path.parent)  # a watch asks which configs there are
-                    continue
-                key = key_of_place(done)
+                    progress(place, len(named), named[place])
+                key = key_of_place(place)
                 if key is not None and self.verdicts is not None and self.verdicts.knows(key):
                     continue
-                analysis = self.analyse(target)
-                crashes += [crash for crash in analysis.context.crashes if crash not in crashes]
+                analysis = self.analyse(targets.targets[place])
                 found = self.resolve(analysis)
-                findings += found
+                looked[place] = analysis.context.crashes, found
                 if key is not None and not found:
                     self._remember(key, analysis)
+            if ahead is not None and self.verdicts is not None:
+                self.verdicts.add(ahead.clean.values())
+                for place in ahead.clean:
+                    self.config_for(targets.targets[place].path.parent)  # a watch asks which configs there are
         finally:
             if ahead is not None:
                 ahead.close()
-        return Checked(in_order(findings), tuple(paths), tuple(problems), self.config_errors(), tuple(crashes))
+        crashes: list[PassCrash] = []
+        for _, (crashed, found) in sorted(looked.items()):  # whoever looked first, this is the order of the targets
+            crashes += [crash for crash in crashed if crash not in crashes]
+            findings += found
+        return Checked(in_order(findings), tuple(named), tuple(problems), self.config_errors(), tuple(crashes))
 
     def _look_ahead(self, targets: tuple[Target, ...], key_of_place: Callable[[int], bytes | None]) -> Ahead | None:
         """Let other cores look for clean verdicts, where there is enough to look for."""

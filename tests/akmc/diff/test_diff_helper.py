@@ -87,14 +87,13 @@ def test_a_broken_plan_is_told_as_without_a_helper(
 def test_a_plan_that_changes_after_the_helper_saw_it_is_read_here(
     started: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    reach = ahead.Ahead.reach
+    harvest = ahead._harvest
 
-    def changed(helper: ahead.Ahead, index: int) -> bytes | None:
-        found = reach(helper, index)
-        assert found is not None
-        return bytes(32)  # of other bytes than those that are there now
+    def changed(helper: ahead.Helper) -> dict[int, bytes]:
+        assert list(harvest(helper)) == [0]
+        return {0: bytes(32)}  # of other bytes than those that are there now
 
-    monkeypatch.setattr(ahead.Ahead, "reach", changed)
+    monkeypatch.setattr(ahead, "_harvest", changed)
     assert run(["diff", "old.json", "new.json"]) == 0
     assert "timeout is 2s, was 1s" in capfd.readouterr().out
 
