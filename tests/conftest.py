@@ -45,6 +45,8 @@ def run_program(tmp_path: pathlib.Path) -> Run:
     home = tmp_path / ".home"
     home.mkdir(exist_ok=True)
     base = {"PATH": path, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "NO_COLOR": "1"}
+    if "PYTHONPATH" in os.environ:  # a mutation run tests a copy of the tree that nobody has installed
+        base["PYTHONPATH"] = os.environ["PYTHONPATH"]
 
     def run(
         name: str,

@@ -94,9 +94,14 @@ def _command(arguments: list[str]) -> int:
     if first is None and not completing:
         say("akm-run: name a plan file, a run, or a command; akm-run --help shows them")
         return 2
-    if completing or first in COMMANDS or first in ("--help", "-h", "--version"):
-        return int(group().main(arguments, prog_name="akm-run", standalone_mode=False) or 0)
-    return int(group().main(["run", *arguments], prog_name="akm-run", standalone_mode=False) or 0)
+    named = completing or first in COMMANDS or first in ("--help", "-h", "--version")
+    try:
+        return int(group().main(arguments if named else ["run", *arguments], "akm-run", standalone_mode=False) or 0)
+    except SystemExit:  # click's end of a completion, and of help whose reader has gone
+        if completing:
+            raise
+        mute(sys.stdout)
+        return 0
 
 
 def _usage_help(error: Exception) -> str | None:

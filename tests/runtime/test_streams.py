@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -83,3 +84,16 @@ def test_an_export_on_stdout(run_program: Run, tmp_path: Path, plan: str) -> Non
     through_shell(run_program, f"export {run_id} -o - > run.akmrun", 0)
     assert not (tmp_path / "-").exists()
     assert run_program("akm-run", "import", "run.akmrun", "--db", "other.db").stdout == f"{run_id}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["plan.json"], ["plan.json", "--json"], ["list"], ["--help"], ["--version"], ["list", "--help"]]
+)
+def test_a_reader_that_has_gone_is_no_failure(tmp_path: Path, plan: str, words: list[str]) -> None:
+    assert plan
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "akm_run", *words]
+    with os.fdopen(writer) as stdout:
+        done = subprocess.run(command, cwd=tmp_path, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.removesuffix("a: completed\n")) == (0, "")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from akm_schemas.bounds import MIB
+from akmc.diff import revision_view
 from akmc.diff.revision_view import write_view
 from akmc.diff.revisions import find_revision, merge_base
 from akmc.faults import CommandFault
@@ -72,6 +78,9 @@ def test_paths_count_from_the_root_or_from_here(repository: Path, monkeypatch: p
         ({"sub/scripts/y.sh": "../../far/../big/data.bin"}, [".gitattributes", "big/data.bin", "far/one.sh"]),
         ({"sub/scripts/y.sh": "../../../outside", "sub/scripts/z.sh": "/outside"}, []),
         ({"sub/scripts/y.sh": "z.sh", "sub/scripts/z.sh": "y.sh"}, []),
+        ({"sub/scripts/all": "../.."}, [".gitattributes", "big/data.bin", "far/one.sh"]),
+        ({"sub/scripts/y.sh": "../../+odd", "+odd": "big/data.bin"}, ["big/data.bin"]),
+        ({"sub/scripts/y.sh": "../../ready", "ready": "big/data.bin"}, ["big/data.bin"]),
     ],
 )
 def test_a_link_among_the_assets_brings_what_it_leads_to(
@@ -91,6 +100,113 @@ def test_a_link_among_the_assets_brings_what_it_leads_to(
             assert (view / link).read_text() == "0" * 100
         elif not brought:
             assert (view / link).readlink() == Path(target)
+
+
+def test_a_named_file_outside_every_asset_folder_comes_alone(repository: Path, tmp_path: Path) -> None:
+    for name in ("flow.md", "aside.md", "zebra.md"):
+        (repository / name).write_text(f"{name}\n")
+    _git("add", "-A")
+    _git("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "two")
+    view = tmp_path / "view"
+    assert write_view(find_revision("HEAD:flow.md"), view).read_text() == "flow.md\n"
+    assert [name for name in _files(view) if not name.startswith("sub/")] == ["flow.md"]
+
+
+def test_sizes_of_a_view(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assets may have their largest size, and all of them together the whole sum; larger ones do not count."""
+    for name, size in {"small.sh": 60, "largest.sh": 100, "huge.sh": 1000}.items():
+        (repository / "sub/scripts" / name).write_bytes(b"x" * size)
+    _git("add", "-A")
+    _git("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "two")
+    monkeypatch.setattr(revision_view, "_LARGEST", 100)
+    revision = find_revision("HEAD:sub/.akm/config.json")
+    others = len("{}\n") + len("ls -a\n")
+    monkeypatch.setattr(revision_view, "_TOTAL", 160 + others)
+    view = tmp_path / "view"
+    write_view(revision, view)
+    sizes = {path.name: path.stat().st_size for path in (view / "sub/scripts").iterdir()}
+    assert sizes == {"x.sh": 6, "small.sh": 60, "largest.sh": 100, "huge.sh": 101}
+    assert (view / "sub/scripts/largest.sh").read_bytes() == b"x" * 100
+    monkeypatch.setattr(revision_view, "_TOTAL", 160 + others - 1)
+    with pytest.raises(CommandFault, match="hold more than"):
+        write_view(revision, tmp_path / "again")
+
+
+def test_megabytes_of_assets_are_laid_out(repository: Path, tmp_path: Path) -> None:
+    for number in range(3):
+        (repository / f"sub/scripts/{number}.sh").write_bytes(b"x" * MIB)
+    _git("add", "-A")
+    _git("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "two")
+    write_view(find_revision("HEAD:sub/.akm/config.json"), tmp_path / "view")
+    assert sum(path.stat().st_size for path in (tmp_path / "view/sub/scripts").iterdir()) > 3 * MIB
+
+
+@pytest.mark.parametrize(("count", "length", "what"), [(100_000, 1, "100000 files"), (65_536, 256, "16 MiB of names")])
+def test_files_and_names_that_are_kept_in_mind(repository: Path, count: int, length: int, what: str) -> None:
+    del repository
+    room = revision_view._Room(find_revision("HEAD:sub/workflows/a.md"))
+    for _ in range(count):
+        room.take(b"x" * length)
+    with pytest.raises(CommandFault, match=f"more than {what}"):
+        room.take(b"x")
+
+
+class _Pieces(io.BytesIO):
+    """What git writes, in the pieces in which it comes."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        super().__init__()
+        self._pieces = iter(pieces)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        del size
+        return next(self._pieces, b"")
+
+
+@pytest.mark.parametrize("length", [8193, 100_000, 20_000_000])
+def test_a_name_without_an_end_is_not_gathered(length: int) -> None:
+    assert list(revision_view._rows(_Pieces(b"x" * 8192, b"\0"))) == [b"x" * 8192]
+    with pytest.raises(OSError, match="longer than any path"):
+        list(revision_view._rows(_Pieces(b"x" * length, b"\0")))
+
+
+@pytest.mark.parametrize("head", [b"11\n", b"13\n", b"abc missing\n", b"0 missing\n", b""])
+def test_an_object_of_another_size_than_was_said_is_not_taken(monkeypatch: pytest.MonkeyPatch, head: bytes) -> None:
+    @contextmanager
+    def answers(words: list[str], stdin: object) -> Iterator[io.BytesIO]:
+        del words, stdin
+        yield io.BytesIO(head + b"x" * 12 + b"\n")
+
+    monkeypatch.setattr(revision_view, "git_output", answers)
+    blob = revision_view._Blob("workflows/a.md", "0" * 40, is_link=False)
+    with pytest.raises(CommandFault):
+        list(revision_view._contents([(blob, 12)], "HEAD:workflows/a.md"))
+
+
+def test_a_link_that_is_longer_than_any_path_is_not_read(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "sub/scripts/y").symlink_to("../../hop")
+    (repository / "long").write_text("./" * 2049)
+    _git("add", "-A")
+    _git("update-index", "--add", "--cacheinfo", f"120000,{_git('hash-object', '-w', 'long').strip()},hop")
+    _git("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "two")
+    reached, contents = revision_view._reached, revision_view._contents
+    read: list[int] = []
+
+    def watched(blobs: list[tuple[revision_view._Blob, int]], label: str) -> Iterator[bytes]:
+        read.extend(size for _, size in blobs)
+        return contents(blobs, label)
+
+    def following(*arguments: Any) -> set[str]:
+        with monkeypatch.context() as patch:
+            patch.setattr(revision_view, "_contents", watched)
+            return reached(*arguments)
+
+    monkeypatch.setattr(revision_view, "_reached", following)
+    with pytest.raises(CommandFault, match="cannot lay out"):  # no file system has such a link
+        write_view(find_revision("HEAD:sub/.akm/config.json"), tmp_path / "view")
+    assert read == [len("../../hop")]
 
 
 @pytest.mark.parametrize(
