@@ -66,6 +66,7 @@ PACKAGES: Final = ["akmc_grammar", "akm_schemas"]
 MODULES: Final = (
     "akm_schemas.decode",
     "akmc_grammar.body_binder",
+    "akmc_grammar.yaml_explain",
     "akmc_grammar.yaml_faults",
     "akmc_grammar.yaml_reader",
 )

@@ -11,7 +11,9 @@ from typing import Final
 from msgspec import Struct
 
 _BACKTICKS: Final = re.compile("`+")
-_ALLOW_LINE: Final = re.compile(r"[ \t]*<!--[ \t]*akm:[ \t]*allow\[[^\]]*\](?:(?!-->).)*-->[ \t]*", re.DOTALL)
+_ALLOW_LINE: Final = (
+    r"(?s)[ \t]*<!--[ \t]*akm:[ \t]*allow\[[^\]]*\](?:(?!-->).)*-->[ \t]*"  # compiled on use, for it is rare
+)
 
 
 class Comment(Struct, frozen=True):
@@ -24,7 +26,7 @@ class Comment(Struct, frozen=True):
 
 def is_allow_line(line: str) -> bool:
     """Whether the whole line is one ``<!-- akm: allow[...] -->`` comment."""
-    return _ALLOW_LINE.fullmatch(line) is not None
+    return re.fullmatch(_ALLOW_LINE, line) is not None
 
 
 def find_comments(number: int, line: str) -> list[Comment]:

@@ -13,7 +13,8 @@ SETEXT_UNDERLINE: Final = re.compile(r"(?:=+|-+)[ ]*")
 FENCE_OPEN: Final = re.compile(r"(?P<fence>`{3,})[^`]*|(?P<tildes>~{3,}).*", re.DOTALL)
 LIST_MARKER: Final = re.compile(r"(?:[*+-]|(?P<number>[0-9]{1,9})[.)])(?=[ ]|\Z)")
 ATX_START: Final = re.compile(r"#{1,6}(?=[ ]|\Z)")
-LINK_DEFINITION: Final = re.compile(r"[ ]{0,3}\[(?:[^\[\]\\]|\\.)+\]:", re.DOTALL)
+LINK_DEFINITION: Final = r"(?s)[ ]{0,3}\[(?:[^\[\]\\]|\\.)+\]:"
+"""Compiled on use, for it is rare."""
 MERGE_MARKS: Final = ("<<<<<<< ", "=======", ">>>>>>> ")
 """What git writes at the beginning of the lines around a conflict."""
 

@@ -145,7 +145,7 @@ class _Scanner:
         """The line is text of a paragraph."""
         if self.leaf != "paragraph":
             self.leaf, self.opened = "paragraph", number
-            self.defines_link = "]:" in raw and shapes.LINK_DEFINITION.match(raw) is not None
+            self.defines_link = "]:" in raw and re.match(shapes.LINK_DEFINITION, raw) is not None
         if "<!--" in raw:
             self._comments(number, raw)
 

@@ -14,17 +14,14 @@ from akmc_grammar.document import Allow
 from akmc_grammar.places import Span
 from akmc_grammar.rules import find_rule
 
-_ALLOW: Final = re.compile(r"(?:#|<!--)[ \t]*akm:[ \t]*allow\[(?P<rules>[^\]]*)\]")
-
-
-_NEAR: Final = re.compile(
-    r"(?:#|<!--)[ \t]*akm[ \t]*:?[ \t]*allow[ \t]*(?:[\[({]|:?[ \t]*(?P<word>[a-z0-9-]+))", re.IGNORECASE
-)
+# compiled on use: most files have no comments
+_ALLOW: Final = r"(?:#|<!--)[ \t]*akm:[ \t]*allow\[(?P<rules>[^\]]*)\]"
+_NEAR: Final = r"(?i:(?:#|<!--)[ \t]*akm[ \t]*:?[ \t]*allow[ \t]*(?:[\[({]|:?[ \t]*(?P<word>[a-z0-9-]+)))"
 
 
 def _is_misspelt(comment: str) -> bool:
     """Whether a comment that allows nothing was meant to: it has brackets, or names a rule without them."""
-    match = _NEAR.match(comment) if "llow" in comment or "LLOW" in comment else None
+    match = re.match(_NEAR, comment) if "llow" in comment or "LLOW" in comment else None
     return match is not None and (match["word"] is None or find_rule(match["word"].lower()) is not None)
 
 
@@ -38,7 +35,7 @@ def find_allows(
     """
     found = []
     for text, span in (*frontmatter_comments, *body_comments):
-        match = _ALLOW.match(text)
+        match = re.match(_ALLOW, text)
         if match is not None:
             names = [name.strip() for name in match["rules"].split(",")]
             found.append(Allow(tuple(name for name in names if name), span.line, span))

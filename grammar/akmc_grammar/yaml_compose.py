@@ -18,12 +18,10 @@ from akmc_grammar.places import Place, Span
 from akmc_grammar.yaml_core import NotJson, resolve_plain
 from akmc_grammar.yaml_events import Event, Mark
 from akmc_grammar.yaml_spans import Spans, shown
-from akmc_grammar.yaml_tree import Bad, Entry, Mapping, Node, Scalar, Sequence, Style
+from akmc_grammar.yaml_tree import STYLES, SURROGATE, Bad, Entry, Mapping, Node, Scalar, Sequence
 
-STYLES: Final[dict[str, Style]] = {"": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
 _KIND_WORDS: Final[dict[type, str]] = {Sequence: "a list", Mapping: "a mapping"}
 MERGE_KEY: Final = "<<"
-SURROGATE: Final = "[\ud800-\udfff]"
 
 
 class OutOfBounds(Exception):

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from akm_schemas.bounds import YAML_NODES, Bound
 from akmc_grammar.places import Span
-from akmc_grammar.yaml_compose import STYLES, SURROGATE
 from akmc_grammar.yaml_core import NUMBER_STARTS, WORDS, NotJson, resolve_plain
 from akmc_grammar.yaml_events import plain_parser
 from akmc_grammar.yaml_spans import block_end
-from akmc_grammar.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
+from akmc_grammar.yaml_tree import STYLES, SURROGATE, Entry, Mapping, Node, Scalar, Sequence
 
 
 class _Unusual(Exception):

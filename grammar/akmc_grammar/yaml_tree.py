@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from akm_schemas.json_types import Json
 
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
+STYLES: Final[dict[str, Style]] = {"": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
+"""A scalar's style by the character with which YAML begins it."""
+SURROGATE: Final = "[\ud800-\udfff]"
+"""A pattern of what an escape of YAML can write, and JSON cannot carry. Compiled on use: it takes its time, and is rare."""
 _QUOTE_WIDTH: Final = {"plain": 0, "single": 1, "double": 1}
 
 

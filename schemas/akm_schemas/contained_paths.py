@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
-_UNFIT: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
+_SURROGATE: Final = "[\ud800-\udfff]"  # compiled on use: it takes its time, and few paths are not ASCII
 
 
 def path_fault(text: str, *, found: bool = False) -> str | None:
@@ -24,9 +25,10 @@ def path_fault(text: str, *, found: bool = False) -> str | None:
         return "holds a backslash"
     if "~" in text and not found:
         return 'holds a "~", which nothing expands'
-    odd = _UNFIT.findall(text)
-    if odd:
-        return "holds a control character" if min(odd) < "\x80" else "is not UTF-8"
+    if _CONTROL.search(text):
+        return "holds a control character"
+    if not text.isascii() and re.search(_SURROGATE, text):
+        return "is not UTF-8"
     parts = text.split("/")
     if ".." in parts:
         return 'climbs out with ".."'

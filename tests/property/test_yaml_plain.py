@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from akm_schemas.bounds import YAML_DEPTH_MARKDOWN, YAML_DEPTH_YAML, YAML_NODES
 from akmc_grammar.diagnostics import Sink
+from akmc_grammar.yaml_explain import explain_yaml
 from akmc_grammar.yaml_plain import compose_plain
-from akmc_grammar.yaml_reader import explain_yaml
 from akmc_grammar.yaml_tree import Node
 
 FIRST_LINE = 2
