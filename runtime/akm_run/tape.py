@@ -25,6 +25,7 @@ from akm_schemas.bounds import RECORDING_BYTES, SAFE_INTEGER, STRICT_JSON_DEPTH,
 from akm_schemas.json_types import Json
 from akm_schemas.strict_json import JsonFault, parse_json
 
+_HELP: Final = "name a file that --record has written"
 _NESTING: Final = STRICT_JSON_DEPTH.high + 2  # an answer's value stands two levels down in its line
 
 
@@ -93,7 +94,8 @@ class Recorder:
         try:
             self._file = append_private(path)
         except OSError as error:
-            raise UsageFault(f'cannot write --record "{path}": {error.strerror or error}') from error
+            message = f'cannot write --record "{path}": {error.strerror or error}'
+            raise UsageFault(message, "name a file in a folder that is there, and that may be written to") from error
 
     def around(self, asked: Asked, dispatcher: Dispatcher) -> Dispatcher:
         """See ``Tape``. An aborted attempt has no answer worth keeping."""
@@ -202,8 +204,9 @@ def _read(path: Path) -> list[Recording]:
                 value = parse_json(line.rstrip(b"\r\n"), max_depth=_NESTING)
                 recordings.append(msgspec.convert(value, Recording))
     except OSError as error:
-        raise UsageFault(f'cannot read --replay "{path}": {error.strerror or error}') from error
+        message = f'cannot read --replay "{path}": {error.strerror or error}'
+        raise UsageFault(message, _HELP) from error
     except (JsonFault, msgspec.DecodeError) as error:
         message = f'--replay "{path}": line {len(recordings) + 1} is no recording: {error}'
-        raise UsageFault(message, "name a file that --record has written") from error
+        raise UsageFault(message, _HELP) from error
     return recordings

@@ -91,8 +91,11 @@ def test_what_record_and_replay_refuse(run_program: Run, tmp_path: Path, asking:
     (tmp_path / "bad.jsonl").write_text('{"unit": 1}\n')
     for words, says in (
         (["--record", "a", "--replay", "b"], "exclude each other"),
-        (["--replay", "none"], "cannot read --replay"),
-        (["--record", "none/a"], "cannot write --record"),
+        (
+            ["--replay", "none"],
+            'cannot read --replay "none": No such file or directory\n  help: name a file that --record',
+        ),
+        (["--record", "none/a"], 'cannot write --record "none/a": No such file or directory\n  help: name a file in'),
         (["--replay", "bad.jsonl"], "line 1 is no recording"),
     ):
         assert says in run_program("akm-run", "plan.json", *words, expect=2).stderr
