@@ -138,3 +138,11 @@ def test_the_net_below_the_commands(capsysbinary: pytest.CaptureFixture[bytes]) 
     assert written == "\\x3a:a\n \t\\x3a:b\nc ::d\n##\\x5be] ##vso\\x5bf] ## [g]\n"
     assert said == "\\x3a:a\nb\\n::c\n##\\x5bd]\n"
     assert barred("a\n\nb\r\n", "  ") == ["  | a", "  |", "  | b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"), [("::error::a\n", "\\x3a:error::a\n"), ("x ##[error]a\n", "x ##\\x5berror]a\n")]
+)
+def test_one_kind_of_command_alone(capfd: pytest.CaptureFixture[str], text: str, printed: str) -> None:
+    out(text)
+    assert capfd.readouterr().out == printed

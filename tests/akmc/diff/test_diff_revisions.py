@@ -75,12 +75,16 @@ def test_paths_count_from_the_root_or_from_here(repository: Path, monkeypatch: p
         ({"sub/scripts/y.sh": "../../near", "near": "big/data.bin"}, ["big/data.bin"]),
         ({"sub/scripts/y.sh": "../../near/data.bin", "near": "big"}, ["big/data.bin"]),
         ({"sub/scripts/y": "../../big", "big/more": "../far/one.sh"}, ["big/data.bin", "far/one.sh"]),
-        ({"sub/scripts/y.sh": "../../far/../big/data.bin"}, [".gitattributes", "big/data.bin", "far/one.sh"]),
+        (
+            {"sub/scripts/y.sh": "../../far/../big/data.bin"},
+            [".gitattributes", "big/data.bin", "far/one.sh", "zone.bin"],
+        ),
         ({"sub/scripts/y.sh": "../../../outside", "sub/scripts/z.sh": "/outside"}, []),
         ({"sub/scripts/y.sh": "z.sh", "sub/scripts/z.sh": "y.sh"}, []),
-        ({"sub/scripts/all": "../.."}, [".gitattributes", "big/data.bin", "far/one.sh"]),
+        ({"sub/scripts/all": "../.."}, [".gitattributes", "big/data.bin", "far/one.sh", "zone.bin"]),
         ({"sub/scripts/y.sh": "../../+odd", "+odd": "big/data.bin"}, ["big/data.bin"]),
         ({"sub/scripts/y.sh": "../../ready", "ready": "big/data.bin"}, ["big/data.bin"]),
+        ({"sub/scripts/y.sh": "../../zone.bin"}, ["zone.bin"]),
     ],
 )
 def test_a_link_among_the_assets_brings_what_it_leads_to(
@@ -88,6 +92,7 @@ def test_a_link_among_the_assets_brings_what_it_leads_to(
 ) -> None:
     (repository / "far").mkdir()
     (repository / "far/one.sh").write_text("ls\n")
+    (repository / "zone.bin").write_text("0" * 100)
     for link, target in links.items():
         (repository / link).symlink_to(target)
     _git("add", "-A")
