@@ -57,19 +57,15 @@ class Bundle(Struct, frozen=True):
 
 
 class Located(Struct, frozen=True):
-    """A file's place in a bundle. ``recognised`` is false for an extension that no family admits: ``.yaml``, or one in
-    another case."""
+    """A file's place in a bundle. ``path`` is relative to the bundle's root, with forward slashes; ``recognised`` is
+    false for an extension that no family admits: ``.yaml``, or one in another case."""
 
     bundle: Bundle
     family: str
     ref: str
+    path: str
     file: FilePath
     recognised: bool = True
-
-    @property
-    def path(self) -> str:
-        """The path relative to the bundle's root, with forward slashes."""
-        return self.bundle.relative(self.file) or self.file.name
 
 
 class Found(Struct, frozen=True):
@@ -201,6 +197,7 @@ def _walk(folder: FilePath, family: str) -> Iterator[Located]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         here = absolute(FilePath(where))
         homes: dict[str, Bundle | None] = {}  # a folder of thousands is asked about once per suffix
+        inside: dict[FilePath, tuple[str, ...]] = {}
         for name in sorted(files):
             file = here / name
             suffix = file.suffix
@@ -210,8 +207,12 @@ def _walk(folder: FilePath, family: str) -> Iterator[Located]:
             home = None if no_asset or name.startswith(".") else homes[suffix]
             if home is None and not no_asset and _admits(family, suffix):
                 home = bundle
-            located = None if home is None else _located(home, file.relative_to(home.root).parts, file)
-            if located is not None and (located.family == family or located.family in CHECKED_FAMILIES):
+            if home is None:
+                continue
+            if home.root not in inside:
+                inside[home.root] = here.relative_to(home.root).parts
+            located = _located(home, (*inside[home.root], name), file)
+            if located.family == family or located.family in CHECKED_FAMILIES:
                 yield located
 
 
@@ -238,4 +239,4 @@ def _admits(family: str, suffix: str) -> bool:
 def _located(bundle: Bundle, parts: tuple[str, ...], file: FilePath) -> Located:
     name = "/".join(parts)
     ref = name if parts[0] == "scripts" else name.removesuffix(file.suffix)
-    return Located(bundle, parts[0], ref, file, recognised=file.suffix in FAMILIES[parts[0]])
+    return Located(bundle, parts[0], ref, name, file, recognised=file.suffix in FAMILIES[parts[0]])

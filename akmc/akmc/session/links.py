@@ -27,9 +27,7 @@ class Links:
 
     def _escapes(self, target: Target) -> bool:
         is_link = target.path.is_symlink()
-        if not target.ref and not is_link:
-            return False
-        if target.bundle.relative(target.path) is None:
+        if not target.ref and (not is_link or target.bundle.relative(target.path) is None):
             return False
         if not is_link:
             folder, root = self._real(os.path.dirname(target.path)), self._real(str(target.bundle.root))  # noqa: PTH120

@@ -41,20 +41,20 @@ _PROBE_BYTES = 64 * 1024  # enough of a file to see its frontmatter's type, or t
 
 
 class Target(Struct, frozen=True, dict=True):
-    """One file to check. ``ref`` is empty for a workflow outside every family folder."""
+    """One file to check. ``ref`` is empty for a workflow outside every family folder; ``inside`` is the path relative to
+    the bundle's root, with forward slashes (the file's name where it lies elsewhere)."""
 
     path: Path
     family: Family
     ref: str
     bundle: Bundle
+    inside: str
     recognised: bool = True
 
     @cached_property
     def asset(self) -> Asset:
         """The target as an asset of its bundle."""
-        file = absolute(self.path)
-        path = self.bundle.relative(file) or file.name
-        return Asset(self.ref, self.family, path, self.path if file == self.path else file, self.bundle)
+        return Asset(self.ref, self.family, self.inside, absolute(self.path), self.bundle)
 
 
 class Unreachable(Struct, frozen=True):
@@ -196,15 +196,16 @@ class Collector:
     def _outside(self, path: Path) -> Target | None:
         """A workflow by its own word, outside the family folders: its bundle is ``--bundle``, else the current one."""
         bundle = self.bundle or Bundle(absolute(self.store.working_directory))
-        if self._cannot_be_named(path, bundle.relative(path) or path.name):
+        inside = bundle.relative(path) or path.name
+        if self._cannot_be_named(path, inside):
             return None
-        return self.targets.setdefault(self.store.key(path), Target(path, "workflows", "", bundle))
+        return self.targets.setdefault(self.store.key(path), Target(path, "workflows", "", bundle, inside))
 
     def _add(self, located: Located) -> Target | None:
         if self._cannot_be_named(located.file, located.path):
             return None
         family = cast(Family, located.family)
-        target = Target(located.file, family, located.ref, located.bundle, located.recognised)
+        target = Target(located.file, family, located.ref, located.bundle, located.path, located.recognised)
         return self.targets.setdefault(self.store.key(located.file), target)
 
     def _cannot_be_named(self, path: Path, inside: str) -> bool:
