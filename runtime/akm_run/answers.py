@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from akm_run.redaction import Redactor
 from akm_schemas.bounds import STRICT_JSON_DEPTH
@@ -23,8 +24,7 @@ _FENCED: Final = re.compile(
 _REDACTION_MISS: Final = "only because the values of env bindings were redacted first"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A value, or ``failure_reason`` (``parse_error``, ``validation_error``) with a message and the schema misses."""
 
     value: Json = None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.counting import counted
@@ -15,15 +14,13 @@ from akm_schemas.plan import Step
 from akm_schemas.subset_validate import validate
 
 
-@dataclass(frozen=True, slots=True)
-class Promoted:
+class Promoted(Struct, frozen=True):
     """The artifact of a step."""
 
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """Why a step cannot go on or has no artifact: a failure reason and what to show for it."""
 
     reason: str
@@ -33,8 +30,7 @@ class Fault:
 Reduction: TypeAlias = Promoted | Fault
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """One unit's contribution; ``abstains``: it succeeded with empty text."""
 
     completed: bool

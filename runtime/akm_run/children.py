@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from akm_run import lease
 from akm_run.artifacts import schema_errors
@@ -37,8 +37,7 @@ CHILD_INVALID = "child_invalid"
 CHILD_BUSY = "child_busy"
 
 
-@dataclass(frozen=True, slots=True)
-class Children:
+class Children(Struct, frozen=True):
     """Opens and closes child runs; ``limits`` are the invocation's, ``bundle_of`` says where a plan's env files are."""
 
     journal: Journal

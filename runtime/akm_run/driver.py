@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from akm_run.clock import monotonic, now
 from akm_run.core import Core
@@ -35,23 +37,20 @@ _LAST_WAIT_S = 10.0  # longer than the ladder that ends a process group
 Watch: TypeAlias = Callable[[UnderWay, Sequence[Event]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """``host_width`` is how many units may run at once here; ``timeout_s`` is this invocation's deadline."""
 
     host_width: int
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(Struct, frozen=True):
     """Put into the driver's queue by a signal handler."""
 
     signal: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """A unit of ``run`` has ended."""
 
     run: UnderWay

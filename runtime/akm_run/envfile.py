@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.bounds import ENV_FILE_BYTES, SECRET_BYTES, Bound
 from akm_schemas.dotenv import ASSIGNMENT, BARE, BLANK, COMMENT, DOUBLE, SECRET, SECRET_NAME, SINGLE
@@ -26,8 +27,7 @@ class EnvFileError(Exception):
     """An env file or secret that cannot be used; the message names file, line and remedy, never a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One assignment: the value as written, whether secrets are replaced in it, and its line counted from 1."""
 
     name: str
@@ -36,8 +36,7 @@ class Entry:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class EnvFile:
+class EnvFile(Struct, frozen=True):
     """Variables by name with secrets put in, and the values of the secrets themselves."""
 
     variables: Mapping[str, str]

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from akm_run.ambient import Ambient
 from akm_run.dispatch.contract import UnitContext, UnitRequest
@@ -44,8 +46,7 @@ CONTEXT_NAMES: Final = (
 _SHARED: Final = SharedTexts()
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """``variables`` is all that the process gets; ``redactor`` knows the values of the unit's env bindings."""
 
     variables: Mapping[str, str]

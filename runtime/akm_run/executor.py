@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Protocol
+
+from msgspec import Struct
 
 from akm_run.dispatch.contract import Cancel, Dispatcher, UnitRequest, UnitResult
 from akm_run.faults import UsageFault
@@ -17,8 +18,7 @@ _MORE_THREADS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """What came of a submitted unit; ``crash`` is a fault of the dispatcher itself, never of a unit."""
 
     unit_id: str
@@ -26,8 +26,7 @@ class Done:
     crash: BaseException | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, frozen=True):
     request: UnitRequest
     dispatcher: Dispatcher
     cancel: Cancel

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.artifacts import Fault, schema_errors
 from akm_run.resolution import quoted
@@ -14,8 +13,7 @@ from akm_schemas.plan import Output
 from akm_schemas.references import Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
+class Unresolved(Struct, frozen=True):
     """Every export that could not be resolved: the first one's reason, and one line for each."""
 
     reason: str

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
 import msgspec
+from msgspec import Struct, field
 
 from akm_run.artifacts import Reduction, Slot
 from akm_run.events import Cause, UnitFinished
@@ -30,8 +30,7 @@ class PlannedUnit(msgspec.Struct, frozen=True):
     item: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class StepContext:
+class StepContext(Struct, frozen=True):
     """What all units of the round are given; mappings are ``None`` where the step has none."""
 
     inputs: JsonObject | None = None
@@ -39,8 +38,7 @@ class StepContext:
     feedback: str | None = None
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(Struct):
     """The round's progress. ``width`` is the least of map, run and engine; the host's cap comes with ``room``.
 
     ``shared`` is what the units' input hashes share, ``None`` for routes.

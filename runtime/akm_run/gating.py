@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.artifacts import Promoted
 from akm_run.clipping import clipped
@@ -18,20 +17,17 @@ from akm_schemas.plan import Step
 JUDGE_UNREADABLE = "judge_unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """The judge lets the step complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """The judge wants the step done again, with this feedback."""
 
     feedback: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(Struct, frozen=True):
     """There is no verdict: a failure reason and what to show for it."""
 
     reason: str

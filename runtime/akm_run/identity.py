@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from akm_schemas.canonical import canonical_bytes
 from akm_schemas.hashing import json_hash, sha256_hex
@@ -55,8 +56,7 @@ def attempt_id(key: str, attempt: int) -> str:
     return key if attempt == 1 else f"{key}~r{attempt - 1}"
 
 
-@dataclass(frozen=True, slots=True)
-class StepInputs:
+class StepInputs(Struct, frozen=True):
     """Everything of an input hash that all units of a step share.
 
     ``inputs`` are reference texts with the values they resolved to, ``bindings`` names with values.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.bounds import JUDGE_ARTIFACT_CHARS, STRICT_JSON_DEPTH
 from akm_schemas.canonical import canonical_text
@@ -24,8 +25,7 @@ _FORM: Final = (
 VERDICT_SKELETON: Final = '{"complete": true} {"complete": false, "missing": [], "feedback": ""}'
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """A judge's word. ``missing`` and ``feedback`` are what a rejected step is told; empty when it is complete."""
 
     complete: bool
@@ -33,8 +33,7 @@ class Verdict:
     feedback: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """An answer that is no verdict; ``why`` fits a message and quotes nothing of it."""
 
     why: str

@@ -12,11 +12,11 @@ import socket
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from akm_run.clock import monotonic, now
 from akm_run.faults import BusyFault, UsageFault
@@ -38,8 +38,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     started_at: str
 
 
-@dataclass(slots=True)
-class Lease:
+class Lease(Struct):
     """A held lock; ``release`` gives the run back."""
 
     path: Path

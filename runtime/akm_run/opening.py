@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.artifacts import Fault
 from akm_run.bindings import resolve_bindings
@@ -21,16 +20,14 @@ from akm_schemas.plan import CommandTarget, LlmEngine, Step
 from akm_schemas.references import Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Reusable:
+class Reusable(Struct, frozen=True):
     """The completed units of the run ``run_id``: (unit key, input hash) -> unit id."""
 
     run_id: str
     units: Mapping[tuple[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """What was fixed when the run was published.
 
     ``width`` is the run's width, ``commit`` what isolated units get, ``reusable`` what may be taken over.
@@ -42,24 +39,21 @@ class RunFacts:
     reusable: Reusable | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """Which round of a step is opened, and with what feedback."""
 
     loop: int
     feedback: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """The last step at the moment of its completion, when exports are resolved."""
 
     step_id: str
     producer: Producer
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A frame without its history, and what to tell about its inputs."""
 
     frame: Frame

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.frame import PlannedUnit
 from akm_run.identity import HASH_VERSION, StepInputs
@@ -15,8 +14,7 @@ from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Gate, Step
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A part by name, and the SHA-256 of its value's canonical JSON."""
 
     name: str

@@ -6,8 +6,9 @@ import errno
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from akm_run.console import read_input
 from akm_run.faults import UsageFault
@@ -21,8 +22,7 @@ _CHANGED = "the state file was changed by something else: run the plan again"
 _OF_A_RUN: Mapping[PlanErrorKind, str] = dict.fromkeys(ADVICE, _CHANGED) | {"version": ADVICE["version"]}
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedPlan:
+class LoadedPlan(Struct, frozen=True):
     """A decoded plan with the bytes of its file, which a run keeps."""
 
     data: bytes

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from akm_run.state import Spending, UnitState
 from akm_schemas.bounds import RETRY_MAX, RUN_UNITS
@@ -18,8 +17,7 @@ CHILD_BLOCKED = "child_blocked"  # the one failure of a unit that blocks its ste
 CORRECTABLE = ("parse_error", "validation_error")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Options of one invocation: a cap on every ``retry.max``, and how many steps may finish (``None``: all)."""
 
     max_retries: int = RETRY_MAX.high

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from akm_run.clock import now
 from akm_run.faults import UsageFault
@@ -19,8 +20,7 @@ from akm_schemas.plan import Plan
 _ATTEMPTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Composing:
+class Composing(Struct, frozen=True):
     """The unit that composes a child: its run, its id without ``~r<n>``, its input hash, and its run's commit."""
 
     run_id: str
@@ -29,8 +29,7 @@ class Composing:
     commit: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a new run comes from: ``reuses`` is the run it takes finished units over from."""
 
     composing: Composing | None = None

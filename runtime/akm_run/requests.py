@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.ambient import Ambient
 from akm_run.artifacts import Promoted
@@ -29,8 +28,7 @@ from akm_schemas.plan import CommandTarget, Step, Target
 JUDGE_TIMEOUT_S = 600.0  # a gate freezes no timeout, and a judge that hangs would hold the run for ever
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What a run's requests share: its id, params, the directories units and env files are relative to, its log, and the
     environment that units are given a part of."""
 

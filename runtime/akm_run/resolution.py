@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from akm_schemas.counting import counted
 from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.references import Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A value. ``why`` says why it is null, naming the reference; ``None`` for every other value."""
 
     value: Json
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WrongKind:
+class WrongKind(Struct, frozen=True):
     """The path walks through a value that cannot be walked through."""
 
     why: str
@@ -30,8 +29,7 @@ class WrongKind:
 Resolved: TypeAlias = Found | WrongKind
 
 
-@dataclass(frozen=True, slots=True)
-class Producer:
+class Producer(Struct, frozen=True):
     """What a finished step offers to references."""
 
     status: Literal["completed", "skipped"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.resolution import kind_of
 from akm_schemas.canonical import canonical_text
@@ -13,8 +12,7 @@ from akm_schemas.json_types import Json
 from akm_schemas.plan import Plan, Route
 
 
-@dataclass(frozen=True, slots=True)
-class NoBranch:
+class NoBranch(Struct, frozen=True):
     """The route cannot be decided: a failure reason and a message that names the input."""
 
     reason: str

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 import msgspec
+from msgspec import Struct
 
 from akm_run.events import RunStatus, StepStatus
 from akm_schemas.json_types import Json, JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Struct, frozen=True):
     """A run as it is published. ``plan`` are the bytes of the plan file, ``width`` the run's width.
 
     ``base_commit`` is the commit that isolated units start from; ``parent_run`` and ``parent_unit`` name the composing
@@ -36,8 +35,7 @@ class Publication:
     reuses: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(Struct, frozen=True):
     """A run. Times are UTC in ISO 8601; ``outputs`` are stored exports, ``exports`` whether the plan declares any."""
 
     run_id: str
@@ -56,8 +54,7 @@ class RunRow:
     updated_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class StepRow:
+class StepRow(Struct, frozen=True):
     """A step. ``artifact`` is what a completed step promoted."""
 
     index: int
@@ -115,8 +112,7 @@ class EventRow(msgspec.Struct, frozen=True):
     status: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something a person should know about a step."""
 
     step: str

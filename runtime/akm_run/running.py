@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from akm_run import lease
 from akm_run.children import Children
@@ -24,8 +25,7 @@ from akm_run.widths import make_room
 from akm_schemas.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """What one ``akm-run`` drives with; ``scope`` bounds the search for env files."""
 
     limits: Limits

@@ -7,8 +7,9 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from akm_run.faults import UsageFault
 from akm_schemas.bounds import INDEX_BYTES
@@ -19,8 +20,7 @@ STATE_NAME = "state.db"
 INDEX_NAME = "state-files.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """``root`` names the scope for people; ``state_file`` is its journal, which need not exist."""
 
     root: Path

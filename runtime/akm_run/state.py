@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from akm_run.events import Cause, Role, RunResumed, StepStatus, UnitFinished, UnitReused, UnitStarted
 from akm_run.transitions import STEP, UNIT, AttemptStatus, IllegalTransition
 from akm_schemas.json_types import Json
 
 
-@dataclass(slots=True)
-class UnitState:
+class UnitState(Struct):
     """All attempts at one unit; ``status`` is that of the last one, ``None`` before there is any.
 
     ``lost``: running when its driver ended. ``retries`` and ``corrected`` count within ``episode``, that is since the
@@ -65,8 +64,7 @@ class UnitState:
             self.status = UNIT.move(self.status, "driver.ended", "lost")
 
 
-@dataclass(slots=True)
-class StepState:
+class StepState(Struct):
     """A step's progress; ``loop`` counts rounds from 1, ``feedback`` is what the round before was rejected with."""
 
     status: StepStatus = "pending"
@@ -80,8 +78,7 @@ class StepState:
         self.status = STEP.move(self.status, event, after)
 
 
-@dataclass(slots=True)
-class Spending:
+class Spending(Struct):
     """What the run has used over its life: dispatches and reported tokens."""
 
     units: int = 0

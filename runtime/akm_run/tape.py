@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from akm_run.dispatch.contract import Cancel, Dispatcher, UnitRequest, UnitResult
 from akm_run.faults import CommandFault, OutputFault, UsageFault
@@ -57,8 +57,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     answer: RecordedAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """An attempt that an engine is about to be asked for: its id, its input hash, and the parts of that."""
 
     unit_id: str

@@ -6,9 +6,9 @@ is not in the table is refused. ``docs/run-states.md`` is drawn from them. The e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from akm_run.events import RunStatus, StepStatus
 
@@ -20,8 +20,7 @@ class IllegalTransition(Exception):
     """A status that cannot follow: a bug, or a state file that somebody else wrote to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move(Generic[Status]):
+class Move(Struct, Generic[Status], frozen=True):
     """``event`` leads from ``before`` (``None``: there was nothing yet) to ``after``; ``when`` says for a person why."""
 
     before: Status | None
@@ -30,17 +29,15 @@ class Move(Generic[Status]):
     when: str
 
 
-@dataclass(frozen=True)
-class Machine(Generic[Status]):
+class Machine(Struct, Generic[Status], frozen=True):
     """The moves of one kind of thing; every other one is illegal."""
 
     name: str
     moves: tuple[Move[Status], ...]
-    _legal: Mapping[tuple[str | None, str, str], Status] = field(init=False, repr=False, compare=False)
+    _legal: dict[tuple[str | None, str, str], Status] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        legal = {(move.before, move.event, move.after): move.after for move in self.moves}
-        object.__setattr__(self, "_legal", legal)
+        self._legal.update({(move.before, move.event, move.after): move.after for move in self.moves})
 
     def move(self, before: str | None, event: str, after: str) -> Status:
         """``after``, when ``event`` may lead there from ``before``; raises IllegalTransition otherwise."""

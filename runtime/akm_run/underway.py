@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from akm_run.cancel import Cancellation
 from akm_run.clock import monotonic
@@ -19,8 +20,7 @@ Ending: TypeAlias = Literal["settled", "stopped", "rejected", "interrupted", "ti
 JITTER = 0.25
 
 
-@dataclass(slots=True, eq=False)
-class UnderWay:
+class UnderWay(Struct, eq=False):
     """A run that is being driven.
 
     ``composer`` is the run whose unit ``composing`` this one is; a root has neither, and its lease is its caller's.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from akm_schemas.bounds import PARAM_NAME
 from akm_schemas.json_paths import quoted
@@ -43,8 +44,7 @@ def reference_text(reference: Reference) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What references of one plan may name: its params, the position of each step that promotes an artifact, and the
     exports of the steps that run a child."""
 

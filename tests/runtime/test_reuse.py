@@ -6,13 +6,13 @@ import json
 import sqlite3
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from akm_run.core import Core
 from akm_run.events import UnitFinished, UnitReused, UnitStarted

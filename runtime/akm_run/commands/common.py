@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from akm_run.commands import RUNS, STATE_FILE
 from akm_run.console import Color, out, wants_color
@@ -96,8 +96,7 @@ def is_about(run_id: str) -> None:
         context.meta.setdefault(RUNS, set()).add(run_id)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRun:
+class OpenRun(Struct, frozen=True):
     """A run with the journal that holds it."""
 
     journal: Journal

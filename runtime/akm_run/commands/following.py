@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from akm_run.clock import monotonic
 from akm_run.console import say
@@ -12,8 +13,7 @@ from akm_run.lease import is_driven
 _PATIENCE_S = 1.0  # a driver that has just published the run takes its lease in a moment
 
 
-@dataclass(slots=True)
-class Undriven:
+class Undriven(Struct):
     """Says once that ``run_id`` of ``state_file`` stands still, what the follower does about it, and what to type."""
 
     state_file: Path

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from akm_run.bindings import missing_params, with_defaults
 from akm_run.commands import COMMANDS
@@ -42,8 +42,7 @@ from akm_schemas.spelling import nearest
 from akm_schemas.visible import visible, visible_rows
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """The command line of one run, read. ``flags`` are those of the command itself."""
 
     target: str
@@ -66,8 +65,7 @@ class RunOptions:
     replay: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Aids:
+class Aids(Struct, frozen=True):
     """Files that an invocation reads or writes beside the journal."""
 
     tape: Tape | None

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, cast
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 
 from akm_run.bindings import missing_params, with_defaults
 from akm_run.console import listed
@@ -39,8 +38,7 @@ _HINTS: Final = (
 _NOTHING: Final = object()
 
 
-@dataclass(slots=True)
-class Flag:
+class Flag(Struct):
     """What stood behind one flag, in order; ``None`` for the flag alone."""
 
     words: list[str | None] = field(default_factory=list)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from akm_run import lease
 from akm_run.clock import before
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from akm_run.dispatch.worktree_leftover import Leftover
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """An old run that is not forgotten, and why: ``active``, ``failed``, ``blocked``, or who is in the way."""
 
     run_id: str

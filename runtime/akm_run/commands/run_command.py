@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from akm_run.commands.common import WholeNumber, color_option, colors, db_option, example, json_option
 from akm_run.console import Color
@@ -28,8 +28,7 @@ REUSE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SplitArguments:
+class SplitArguments(Struct, frozen=True):
     """``options`` are click's, ``tokens`` belong to params."""
 
     plan: str | None

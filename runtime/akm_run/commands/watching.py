@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from akm_run.console import explain
 from akm_run.driver import Watch
@@ -19,8 +20,7 @@ from akm_run.tape import Recorder, Replayer, Tape
 from akm_run.underway import UnderWay
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """The options that say who is told: people unless ``json``; ``events`` is the file of ``--events``."""
 
     json: bool

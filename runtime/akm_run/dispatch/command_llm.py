@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from akm_run.answers import Answer, model_answer, text_answer
 from akm_run.dispatch.contract import Cancel, UnitRequest, UnitResult

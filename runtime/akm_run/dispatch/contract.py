@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from akm_run.values import as_tokens
 from akm_schemas.json_types import Json, JsonObject
@@ -15,8 +17,7 @@ if TYPE_CHECKING:
     from akm_run.ambient import Ambient
 
 
-@dataclass(frozen=True, slots=True)
-class UnitContext:
+class UnitContext(Struct, frozen=True):
     """What is attached to a unit. ``item_index`` is ``None`` outside maps, ``inputs`` and ``task_inputs`` where a step
     has none (an empty mapping never occurs). ``inputs`` goes from reference text to value."""
 
@@ -29,8 +30,7 @@ class UnitContext:
     correction: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class UnitRequest:
+class UnitRequest(Struct, frozen=True):
     """One dispatch. ``schema`` is the schema of this unit's result; ``timeout_s`` seconds or ``None``.
 
     ``workspace`` is the absolute directory that units start in; ``bundle`` the directory that env files are relative to.
@@ -59,8 +59,7 @@ class UnitRequest:
     ambient: Ambient | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnitResult:
+class UnitResult(Struct, frozen=True):
     """What came of a dispatch.
 
     ``value`` is the JSON value (schema units) or the text (``None`` for empty text). ``failure_reason`` is set exactly
@@ -79,7 +78,7 @@ class UnitResult:
 
     def __post_init__(self) -> None:
         """Whatever an engine reports goes through here on its way to the journal, the budget and a recording."""
-        object.__setattr__(self, "tokens", as_tokens(self.tokens))
+        force_setattr(self, "tokens", as_tokens(self.tokens))
 
     @property
     def completed(self) -> bool:

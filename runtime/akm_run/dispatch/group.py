@@ -13,16 +13,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _PROC = Path("/proc")
 _HAS_PROC = sys.platform == "linux" and (_PROC / "self" / "stat").exists()
 _DEAD_STATES = frozenset("ZX")
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessEntry:
+class ProcessEntry(Struct, frozen=True):
     """One live (not zombie) process: ids, and the name of its program as the kernel shortens it."""
 
     pid: int

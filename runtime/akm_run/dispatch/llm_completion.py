@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from akm_run.dispatch.foreign_json import parsed
 
@@ -42,8 +42,7 @@ class _Reporting(msgspec.Struct):
     usage: _Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """What a model said. ``finish`` is the finish reason; ``refused``: it declined instead of answering.
     ``tokens`` are those of prompt and completion together, ``None`` when unreported."""
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.redaction import SHORTEST, is_scrubbable
 from akm_schemas.plan import LlmEngine
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(Struct, frozen=True):
     """The variable that a key comes from, and its value without blanks around it."""
 
     variable: str

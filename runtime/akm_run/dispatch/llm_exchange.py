@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import httpcore
 import httpx
+from msgspec import Struct
 
 from akm_run.dispatch.contract import Cancel
 from akm_run.dispatch.llm_guard import Ended, Guard
@@ -24,8 +24,7 @@ from akm_run.dispatch.llm_transport import client
 from akm_schemas.bounds import STDOUT_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """What to send: a POST of ``body`` (JSON). ``timeout_s`` is for the whole exchange, ``None`` for no limit."""
 
     url: str
@@ -34,8 +33,7 @@ class Ask:
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """An answer of any status. ``body`` is at most ``STDOUT_BYTES`` of it, all of it when it is ``whole``.
     ``retry_after_s``: seconds that the server asks to wait for."""
 
@@ -46,8 +44,7 @@ class Reply:
     retry_after_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """No answer: a failure reason of units, and what happened, not redacted."""
 
     reason: Literal["timeout", "aborted", "llm_unreachable"]

@@ -7,9 +7,11 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from akm_run.answers import Answer, AnswerReader, json_answer, text_answer
 from akm_run.dispatch.contract import Cancel, UnitRequest, UnitResult
@@ -28,8 +30,7 @@ from akm_schemas.json_types import JsonObject
 TRUNCATION_MARK: Final = "[__akm_exec_output_truncated__]"
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """What to start for a unit.
 
     ``cwd`` is relative to the unit's base and must not lead out of it when it is ``contained``. ``fallback`` is a program for the case that

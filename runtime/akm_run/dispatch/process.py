@@ -16,8 +16,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from akm_run.dispatch import group
 from akm_run.dispatch.contract import Cancel
@@ -37,8 +38,7 @@ Stopped = Literal["timeout", "cancelled"]
 Tee = Callable[[str, bytes], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessRecord:
+class ProcessRecord(Struct, frozen=True):
     """How a process ended.
 
     ``returncode`` is as ``subprocess`` has it: negative for a signal, ``None`` for a process that even SIGKILL did

@@ -10,8 +10,9 @@ import errno
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 _TEXT_ENCODING = ("utf-8", "surrogateescape")
 
@@ -23,8 +24,7 @@ class SpawnFault(Exception):
     """Nothing was started; the message names the program, the directory or the permission that was at fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spawn:
+class Spawn(Struct, frozen=True):
     """What to start. ``cwd`` is an absolute directory; ``stdin`` bytes, ``None`` for an empty stdin; ``timeout_s``
     seconds from the spawn, ``None`` for no limit. ``env`` is the whole environment. ``programs`` remembers where names of
     programs were found, so that the units that share it run the same file; ``None``: it is looked for anew."""

@@ -8,9 +8,10 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from akm_run.dispatch.contract import UnitRequest
 from akm_run.dispatch.outcome import UnitFault
@@ -30,8 +31,7 @@ class GitError(Exception):
     """git refused, or is not there; the message is git's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """``top`` is the root of the working tree, ``inside`` the place of the workspace in it, ``commit`` what HEAD is."""
 
     top: Path

@@ -10,15 +10,15 @@ import fcntl
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 _ATTEMPTS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A worktree that nobody else touches. ``commit`` is what it was made at; empty where that is unknown."""
 
     place: Path

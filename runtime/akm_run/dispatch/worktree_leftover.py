@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from akm_run.dispatch.worktree import FOLDER, GitError, git, holds_work, kept
 from akm_run.dispatch.worktree_claim import Claim, claim_left
@@ -17,8 +18,7 @@ _MAKING_S: Final = 5.0
 _LOOK_AGAIN_S: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
+class Leftover(Struct, frozen=True):
     """A worktree that nobody uses. ``why_kept`` is the notice about one that stays; ``None``: it was removed."""
 
     place: Path

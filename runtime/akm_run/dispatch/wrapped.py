@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from akm_run.answers import Answer, AnswerReader, text_answer
 from akm_run.dispatch.platforms.contract import Reader, Reading, UnreadableOutput
@@ -13,8 +14,7 @@ from akm_schemas.bounds import STDOUT_BYTES
 from akm_schemas.json_types import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A stdout that could not be opened: a failure reason and what to say."""
 
     reason: str

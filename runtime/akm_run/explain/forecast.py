@@ -7,11 +7,10 @@ with it; what depends on a result that is not known yet is said to be unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from akm_run.artifacts import Fault, Promoted, Slot, reduced
 from akm_run.events import UnitFinished
@@ -55,16 +54,14 @@ class StepForecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
     child: list[StepForecast] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A judge call, and what it ruled where that is known."""
 
     shown: UnitForecast
     ruling: Ruling | None
 
 
-@dataclass(slots=True)
-class Forecaster:
+class Forecaster(Struct):
     """Walks one plan. ``known`` has what steps promote, ``None`` for what is not known yet; ``past`` may be reused.
 
     ``spent`` counts the dispatches that are known: retries, later rounds and steps that are not known yet come on top,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from akm_run.artifacts import Fault
 from akm_run.core import Core
@@ -21,8 +19,7 @@ from akm_schemas.json_types import Json, JsonObject
 from akm_schemas.plan import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """``reusable`` are its completed units; ``core`` is its state, ``None`` where its plan cannot be decoded."""
 
     journal: Journal

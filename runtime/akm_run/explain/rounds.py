@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from akm_run.artifacts import Fault, Slot, errors_text, reduced
 from akm_run.gating import JUDGE_UNREADABLE, feedback_text
@@ -35,8 +34,7 @@ class RoundPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     led_to: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
+class Rounds(Struct, frozen=True):
     """The rounds of ``step``; ``rows`` are all attempts of the run."""
 
     journal: Journal

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from akm_run.artifacts import Fault, Promoted
 from akm_run.core import Core
@@ -51,8 +51,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     rounds: list[RoundPart] | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What the journal and the plan say of a unit; ``why_not`` instead of parts that cannot be known."""
 
     step: Step

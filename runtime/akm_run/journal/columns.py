@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
+from msgspec import Struct
 
 from akm_run.events import Cause, Role, RunStatus, StepStatus
 from akm_run.run_ids import is_run_id
@@ -23,16 +23,14 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LARGEST: Final = 2**53
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """What a value is to be: ``named`` for a person, ``holds`` for the check."""
 
     named: str
     holds: Callable[[object], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(Struct, frozen=True):
     """A value that no version of this program writes; ``row`` is the row's first columns, for a person. ``run`` is the
     run that it belongs to, as far as that can be known."""
 

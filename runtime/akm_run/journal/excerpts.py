@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from akm_run.journal.writer import Journal
 from akm_run.rows import StepRow
@@ -25,8 +27,7 @@ _STEP: Final = (
 )  # the fields of StepRow
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """The first bytes of a value's canonical JSON, and how many it has in all."""
 
     head: bytes
@@ -38,8 +39,7 @@ class Excerpt:
         return len(self.head) == self.size
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """An attempt as it is shown. ``cause`` as in ``events``; ``result`` is ``None`` where nothing is stored."""
 
     unit_id: str

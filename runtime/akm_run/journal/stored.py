@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from akm_run import cuts
 from akm_run.journal import blobs
@@ -25,8 +25,7 @@ _ARTIFACT: Final = (
 _OUTPUTS: Final = "SELECT outputs, blobs.rowid FROM runs LEFT JOIN blobs ON sha256 = outputs_blob WHERE run_id = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """A stored value. ``text`` opens its canonical JSON anew, for nothing of it is kept here; ``decode`` makes a value of
     that or of a part of it, and raises DamagedFault for bytes that the journal never wrote."""
 

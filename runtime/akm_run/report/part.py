@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from akm_run.journal import Journal
 from akm_run.journal.excerpts import Attempt, Excerpt, attempts, steps_with_heads
@@ -16,8 +16,7 @@ from akm_schemas.bounds import REPORT_VALUE_BYTES
 from akm_schemas.plan import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A run with its rows. ``heads`` are the beginnings of the steps' artifacts; ``now`` is the page's moment, in
     seconds since 1970; ``last`` are the attempts that no other follows at their unit."""
 

@@ -7,10 +7,10 @@ leaves this module shows such characters by their codes, and is markup nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, cast
 
 import msgspec
+from msgspec import Struct
 
 from akm_run.journal.excerpts import Excerpt
 from akm_run.redaction import MARK, Redactor
@@ -26,8 +26,7 @@ _LONGEST_ESCAPE: Final = 12  # bytes of "\ud83d\ude00"
 _LINE_CHARS: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A text for showing, of one or several lines. ``size`` are the bytes of what it was made from.
 
     ``cut``: it is only the beginning.

@@ -6,9 +6,10 @@ A large step is drawn as one path per status, so that ten thousand attempts take
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 from typing import Final
+
+from msgspec import Struct
 
 from akm_run.journal.excerpts import Attempt
 from akm_run.report.part import Part
@@ -23,8 +24,7 @@ _WIDE: Final = 1000  # of a packed drawing, in its own unit
 _SEEN: Final = 0.8  # the least width of a packed bar, in that unit; four times as much for what did not go well
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
+class _Scale(Struct, frozen=True):
     """From moments to shares of the width, in per cent."""
 
     start: float
@@ -34,8 +34,7 @@ class _Scale:
         return min(100.0, max(0.0, 100 * (moment - self.start) / self.length))
 
 
-@dataclass(frozen=True, slots=True)
-class _Bar:
+class _Bar(Struct, frozen=True):
     start: float
     end: float
     word: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from akm_run.faults import UsageFault
 from akm_run.journal import Journal
@@ -17,8 +18,7 @@ from akm_schemas.json_types import JsonObject
 from akm_schemas.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A run on the page.
 
     ``number`` is its position (0: the run itself); ``path`` the composing units down to it; ``plan`` is ``None`` where
@@ -44,8 +44,7 @@ class Shown:
             yield from child.all()
 
 
-@dataclass(slots=True)
-class _Room:
+class _Room(Struct):
     """What is left of the page, and the next number."""
 
     runs: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from typing import Final
+
+from msgspec import Struct
 
 from akm_run.journal.excerpts import Attempt
 from akm_schemas.counting import worded
@@ -45,8 +46,7 @@ _SIGNS: Final = {
 ATTEMPT_WORDS: Final = ("completed", "reused", "failed", "retried", "cancelled", "interrupted", "running")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """When an attempt ran, in seconds since 1970; ``end`` is ``None`` while it runs."""
 
     start: float

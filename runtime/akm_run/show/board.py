@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 
 from akm_run.core import Core
 from akm_run.events import Event, RunSettled, StepLooped, StepSettled, UnitFinished, UnitReused, UnitStarted
@@ -13,8 +12,7 @@ from akm_run.underway import UnderWay
 from akm_schemas.visible import visible
 
 
-@dataclass(slots=True)
-class OpenStep:
+class OpenStep(Struct):
     """The step that a run is at: how many units it has, and how they stand."""
 
     name: str
@@ -25,8 +23,7 @@ class OpenStep:
     judging: bool = False
 
 
-@dataclass(slots=True)
-class Standing:
+class Standing(Struct):
     """One run of the tree; ``settled`` counts its steps that are behind it."""
 
     run: UnderWay

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from akm_run.console import escaped_json
 from akm_run.cuts import PIECE_BYTES
@@ -99,8 +98,7 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     updated_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which optional parts a document has."""
 
     units: bool = False

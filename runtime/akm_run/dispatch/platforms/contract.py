@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from akm_schemas.plan import AgentEngine
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What a program's stdout says.
 
     ``text`` is the agent's answer. ``error`` is the failure that the program reports itself. ``tokens`` are prompt and
@@ -29,8 +29,7 @@ class UnreadableOutput(Exception):
 Reader: TypeAlias = Callable[[str], Reading]
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(Struct, frozen=True):
     """How to start a program: the words after its name, and variables that are set for it.
 
     ``credentials`` and ``settings`` are the engine's pass-through names: variables that the program takes from our own
