@@ -139,6 +139,29 @@ def test_a_decision_is_written_whole_or_not_at_all(journal: Journal, plans: Plan
     assert [row.type for row in journal.events("r1")] == ["run.published"]
 
 
+def test_while_units_come_and_go_a_runs_last_change_is_written_once_a_second(
+    journal: Journal, plans: PlanMaker, end: End
+) -> None:
+    published(journal, plans.plan(plans.step("m", over="params.l")), params={"l": [1, 2]})
+    one, two = (UnitStarted(0, f"m:{n}", f"m:{n}", 1, 1, "unit", "first", "h", index=n, of=2) for n in range(2))
+    times: list[str] = []
+
+    def commit(event: Event, second: str) -> None:
+        journal.commit("r1", [event], f"2026-03-01T12:00:{second}Z")
+        row = journal.run("r1")
+        assert row is not None
+        times.append(row.updated_at[17:-1])
+
+    commit(one, "00.100")
+    commit(two, "00.900")
+    commit(end(one, 1), "01.100")
+    with pytest.raises(sqlite3.IntegrityError):
+        journal.commit("r1", [two, two], "2026-03-01T12:00:02.000Z")
+    commit(end(two, 2), "02.100")
+    commit(StepSettled(0, "completed"), "02.200")
+    assert times == ["00.100", "00.100", "01.100", "02.100", "02.200"]
+
+
 def test_large_values_lie_once_beside_their_rows(journal: Journal, plans: PlanMaker) -> None:
     big = "x" * (RESULT_INLINE_BYTES.high + 1)
     plan = plans.plan(plans.step("a"))

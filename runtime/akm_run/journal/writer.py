@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from akm_run import events
+from akm_run.clock import to_second
 from akm_run.events import Event
 from akm_run.faults import UsageFault
 from akm_run.journal import blobs
@@ -31,6 +32,7 @@ class Journal(Reader):
         super().__init__(connection, path)
         self._refusal = refusal  # why this can only be read from
         self._counted: dict[tuple[str, int], int] = {}  # the unit counts that this connection has written
+        self._touched: dict[str, str] = {}  # the second in which this connection last said that a run had changed
         self._stream: list[tuple[str, str, str, int | None, str | None, str | None]] = []  # a decision's entries
 
     @classmethod
@@ -181,11 +183,23 @@ class Journal(Reader):
                 for event in batch:
                     self._write(run_id, event, at)
                 self._append()
-                self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
+                self._touch(run_id, batch, at)
         except BaseException:  # what was written is taken back
             self._counted.clear()
+            self._touched.clear()
             self._stream.clear()
             raise
+
+    def _touch(self, run_id: str, batch: Sequence[Event], at: str) -> None:
+        """Say when the run changed; while units alone come and go, once a second.
+
+        The row holds the plan and the params too, and SQLite goes over all of it to change any part.
+        """
+        second = to_second(at)
+        units_alone = all(isinstance(event, events.UnitStarted | events.UnitFinished) for event in batch)
+        if not units_alone or self._touched.get(run_id) != second:
+            self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
+            self._touched[run_id] = second
 
     def _write(self, run_id: str, event: Event, at: str) -> None:
         match event:
