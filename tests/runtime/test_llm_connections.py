@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import httpcore
 import pytest
 
 from akm_run.cancel import Cancellation
@@ -130,6 +131,33 @@ def test_a_connection_is_not_kept_for_long(cancel: Cancellation, monkeypatch: py
     with serving(OK, OK) as server:
         assert bodies(ask(server.url, cancel), ask(server.url, cancel)) == [b"hi", b"hi"]
         assert len(server.connections) == 2
+
+
+def test_a_connection_that_was_taken_is_nobody_elses(cancel: Cancellation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time runs out before the request begins that it was taken for, and meanwhile another request looks for one."""
+    monkeypatch.setattr(llm_transport, "KEPT_S", 0.5)
+    llm_transport.close_idle()
+    taken, go_on, late = threading.Event(), threading.Event(), list[Outcome]()
+    handle = httpcore.HTTPConnection.handle_request
+
+    def waits(connection: httpcore.HTTPConnection, request: httpcore.Request) -> httpcore.Response:
+        if threading.current_thread() is waiting:
+            taken.set()
+            assert go_on.wait(20)
+        return handle(connection, request)
+
+    with serving(OK, OK, OK) as server:
+        first = ask(server.url, cancel, b"1")
+        monkeypatch.setattr(httpcore.HTTPConnection, "handle_request", waits)
+        waiting = threading.Thread(target=lambda: late.append(ask(server.url, cancel, b"3")))
+        waiting.start()
+        assert taken.wait(20)
+        time.sleep(0.6)
+        second = ask(server.url, cancel, b"2")
+        go_on.set()
+        waiting.join()
+        assert bodies(first, second, *late) == [b"hi"] * 3
+        assert server.connections == [[b"1", b"3"], [b"2"]]
 
 
 def test_an_answer_that_is_left_half_read_is_not_mistaken_for_the_next(cancel: Cancellation) -> None:

@@ -1,6 +1,6 @@
 """httpx clients whose connections wait in ``Guard``, so that a deadline or a cancellation ends them at whatever they do.
 
-httpcore keeps the connections and speaks HTTP; only the sockets under it are ours (its ``NetworkBackend``). A request is
+httpcore speaks HTTP; the sockets under it (its ``NetworkBackend``) and who may use them when are ours. A request is
 never repeated in silence, so one that meets a connection which the server is just closing is lost. Servers close idle
 connections after two seconds at the earliest (of those that are known), so none is used after half of that, and httpcore
 notices one that has been closed already.
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import atexit
 import ssl
-import sys
 import threading
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import Any, Final
 
 import httpcore
@@ -106,31 +106,89 @@ class _Backend(httpcore.NetworkBackend):
         return _Stream(connect(host, port, _here.guard))
 
 
+class _Pool:
+    """Connections that are idle. One that is taken is nobody else's until it is given back.
+
+    httpcore's own pool closes what has just been given to a request that has not begun yet, when its time runs out
+    meanwhile.
+    """
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._idle: dict[str, deque[httpcore.HTTPConnection]] = {}  # by origin, the last that was used last
+        self._closed = False
+
+    def take(self, origin: httpcore.Origin) -> httpcore.HTTPConnection:
+        """An idle connection, or a new one, which connects when it is used."""
+        late: list[httpcore.HTTPConnection] = []
+        try:
+            with self._lock:
+                idle = self._idle.get(str(origin), deque())
+                while idle and idle[0].has_expired():
+                    late.append(idle.popleft())
+                while idle:
+                    last = idle.pop()
+                    if not last.has_expired():  # the server has not hung up either
+                        return last
+                    late.append(last)
+        finally:
+            for connection in late:
+                connection.close()
+        return httpcore.HTTPConnection(
+            origin, ssl_context=self._context, keepalive_expiry=KEPT_S, network_backend=_Backend()
+        )
+
+    def give_back(self, origin: httpcore.Origin, connection: httpcore.HTTPConnection) -> None:
+        """Keep the connection if it has a whole answer behind it, else close it."""
+        with self._lock:
+            if connection.is_idle() and not self._closed:
+                self._idle.setdefault(str(origin), deque()).append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Close what is idle, and whatever is given back from now on."""
+        with self._lock:
+            self._closed = True
+            idle = [connection for kept in self._idle.values() for connection in kept]
+            self._idle.clear()
+        for connection in idle:
+            connection.close()
+
+
 class _Body(httpx.SyncByteStream):
-    def __init__(self, stream: Any) -> None:
+    """The body of an answer; ``done`` is called once, when nobody reads on."""
+
+    def __init__(self, stream: Any, done: Callable[[], None]) -> None:
         self._stream = stream
+        self._done = done
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._stream
 
     def close(self) -> None:
-        self._stream.close()
+        try:
+            self._stream.close()
+        finally:
+            done, self._done = self._done, _nothing
+            done()
+
+
+def _nothing() -> None:
+    """What is left to do for a body that was closed before."""
 
 
 class _Transport(httpx.BaseTransport):
-    """httpcore's pool under httpx; the faults of both, OSError and Ended go through as they are."""
+    """httpcore's connections under httpx; the faults of both, OSError and Ended go through as they are."""
 
     def __init__(self, context: ssl.SSLContext | None) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=context,
-            max_connections=sys.maxsize,  # units wait for their turn elsewhere
-            max_keepalive_connections=sys.maxsize,
-            keepalive_expiry=KEPT_S,
-            network_backend=_Backend(),
-        )
+        self._pool = _Pool(context)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         url = request.url
+        if url.scheme not in ("http", "https"):
+            raise httpcore.UnsupportedProtocol('an endpoint begins with "http://" or "https://"')
         place = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         asked = httpcore.Request(
             method=request.method,
@@ -139,10 +197,14 @@ class _Transport(httpx.BaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        found = self._pool.handle_request(asked)
-        return httpx.Response(
-            found.status, headers=found.headers, stream=_Body(found.stream), extensions=found.extensions
-        )
+        connection = self._pool.take(place.origin)
+        try:
+            found = connection.handle_request(asked)
+        except BaseException:  # an interruption included: nobody else knows of the connection
+            connection.close()
+            raise
+        body = _Body(found.stream, partial(self._pool.give_back, place.origin, connection))
+        return httpx.Response(found.status, headers=found.headers, stream=body, extensions=found.extensions)
 
     def close(self) -> None:
         self._pool.close()
