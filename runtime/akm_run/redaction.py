@@ -1,12 +1,13 @@
 """Scrubbing of secret values from everything that is stored or shown.
 
 Values are searched in the text as it stands, and in the text with its JSON escapes undone once and twice, so that any
-encoder's way of escaping is covered, also for JSON inside JSON. All hits are found in the original text, overlapping
+encoder's way of escaping is covered, also for JSON inside JSON; and as the usual encoders write them. All hits are found in the original text, overlapping
 ones merged, and each is replaced by one mark; what was put in is never searched again.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -38,13 +39,15 @@ class Redactor:
     """Replaces secret values by ``MARK``. Values that are not scrubbable are ignored."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        needles = {form for value in values if is_scrubbable(value) for form in _forms(value)}
+        plain = {form for value in values if is_scrubbable(value) for form in _forms(value)}
+        needles = plain.union(*map(_escaped, plain))
         self._needles = sorted(needles, key=lambda needle: (-len(needle), needle))
+        self._longest = max(map(len, plain), default=0)
 
     @property
     def longest(self) -> int:
-        """The length of the longest text that is searched for, in characters."""
-        return len(self._needles[0]) if self._needles else 0
+        """The length of the longest value that is searched for, in characters, as it is without escapes."""
+        return self._longest
 
     def text(self, text: str, *, cut_front: bool = False, cut_end: bool = False) -> str:
         """``text`` without the values. Where it was cut, the part of a value that the cut left over is scrubbed too."""
@@ -183,6 +186,16 @@ def _forms(value: str) -> Iterator[str]:
     for form in (value.strip(), lossy, *(line.strip() for line in lines if len(lines) > 1)):
         if is_scrubbable(form):
             yield form
+
+
+def _escaped(form: str) -> Iterator[str]:
+    """As JSON writes it, and JSON inside JSON. Undoing escapes misses those behind a stray backslash: of ``\\n00\\u00df``
+    it leaves a line end and ``00ß``, where ``n00ß`` was written."""
+    for ascii_only in (True, False):
+        text = form
+        for _ in range(_UNESCAPING_ROUNDS):
+            text = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+            yield text
 
 
 def _occurrences(text: str, needle: str) -> Iterator[Span]:

@@ -47,6 +47,15 @@ def test_other_text_is_untouched(values: list[str], text: str) -> None:
     assert Redactor(values).json({text: [text, 1, None]}) == {text: [text, 1, None]}
 
 
+@pytest.mark.parametrize("value", ["n00ß", "u00e9ä", 'n"quoted"', "\\\\tab"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_an_escaped_value_behind_a_stray_backslash(value: str, ascii_only: bool) -> None:
+    once = escaped(value, ascii_only=ascii_only)
+    for form in (value, once, escaped(once, ascii_only=ascii_only)):
+        scrubbed = Redactor([value]).text(f"a\\{form}b")
+        assert form not in scrubbed and scrubbed.startswith("a") and scrubbed.endswith(f"{MARK}b"), scrubbed
+
+
 def test_a_value_within_another_leaves_no_tail() -> None:
     redactor = Redactor(["alphabet-soup", "alphabet-soup-with-noodles"])
     assert redactor.text("head alphabet-soup-with-noodles, alphabet-soup tail") == f"head {MARK}, {MARK} tail"
