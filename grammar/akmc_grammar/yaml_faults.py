@@ -16,6 +16,7 @@ from akmc_grammar.yaml_events import Fault, Mark
 from akmc_grammar.yaml_misread import DEEP_BLANK, LONE_DASH, ODD_ANCHOR, STUCK_COMMENT, STUCK_QUESTION
 
 _SHOWN: Final = 60
+_BLANKS: Final = " \t\r"  # of YAML: to Python a form feed is one too, and may be what the fault is about
 _COMPARED: Final = 400
 _MATCHED: Final = 1000
 _KEY_VALUE: Final = re.compile(r"(?P<lead>[ ]*(?:- +)*(?P<key>[^\s:#'\"{}\[\],][^:#]*?): +)(?P<value>\S.*)")
@@ -88,10 +89,10 @@ def _unresolved_merge(lines: list[str]) -> Explanation | None:
 
 def _inside(mark: Mark, lines: list[str]) -> Mark:
     """``mark``, or the end of the last line with text for one behind it (libyaml closes the text with a line end)."""
-    if mark.line < len(lines) and any(line.strip() for line in lines[mark.line :]):
+    if mark.line < len(lines) and any(line.strip(_BLANKS) for line in lines[mark.line :]):
         return replace(mark, column=min(mark.column, len(lines[mark.line])))
-    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
-    return Mark(last, len(lines[last].rstrip()), mark.offset)
+    last = max((number for number, line in enumerate(lines) if line.strip(_BLANKS)), default=0)
+    return Mark(last, len(lines[last].rstrip(_BLANKS)), mark.offset)
 
 
 def _control_help(character: str) -> str:

@@ -60,3 +60,14 @@ def test_a_quoted_text_that_swallowed_lines_is_shown_where_it_begins(text: str, 
 )
 def test_other_faults_have_no_such_note(text: str) -> None:
     assert fault(text).notes == ()
+
+
+@pytest.mark.parametrize("character", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x00", "\x7f"])
+@pytest.mark.parametrize(
+    ("text", "line", "column"), [("a: 1\n{}", 3, 1), ("a: 1\n\n  {}\n\n", 4, 3), ("{}", 2, 1), ("a: 1 {}\n \n", 2, 6)]
+)
+def test_a_control_character_that_python_takes_for_a_blank(character: str, text: str, line: int, column: int) -> None:
+    found = fault(text.replace("{}", character))
+    assert f"U+{ord(character):04X}" in found.message
+    assert found.place.span is not None
+    assert (found.place.span.line, found.place.span.column) == (line, column)
