@@ -69,7 +69,10 @@ def test_names_are_as_given(write: Write) -> None:
 @pytest.mark.parametrize(
     ("path", "word"),
     [
-        ("absent.md", "there is no file or folder"),
+        ("absent.md", 'there is no file or folder "absent.md"'),
+        ("absent/b.md", 'there is no file or folder "absent/b.md"'),
+        ("workflows/bb.md", 'there is no file or folder "workflows/bb.md" (did you mean "workflows/b.md"?)'),
+        ("work\0flows", 'there is no file or folder "work\0flows"'),
         ("docs/note.md", "belongs to no family folder"),
         ("docs/late.md", "belongs to no family folder"),
         ("docs", "holds none"),

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Final
 
 import httpcore
@@ -158,6 +159,34 @@ def test_a_connection_that_was_taken_is_nobody_elses(cancel: Cancellation, monke
         waiting.join()
         assert bodies(first, second, *late) == [b"hi"] * 3
         assert server.connections == [[b"1", b"3"], [b"2"]]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        OK.replace(b"hi", b"no"),
+        b"\r\n",
+        b"}}",
+        b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        b"HTTP/1.1 200",
+    ],
+)
+@pytest.mark.parametrize("chunked", [True, False])
+def test_what_comes_behind_an_answer_answers_nobody(cancel: Cancellation, more: bytes, chunked: bool) -> None:
+    """It came in one piece with the answer, so that it waits in the parser and not in the socket."""
+    answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n" if chunked else OK
+    with serving(answer + more, OK.replace(b"hi", b"me")) as server:
+        assert bodies(ask(server.url, cancel, b"1"), ask(server.url, cancel, b"2")) == [b"hi", b"me"]
+        assert server.connections == [[b"1"], [b"2"]]
+
+
+def test_no_connection_is_kept_whose_parser_cannot_be_asked(
+    cancel: Cancellation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llm_transport, "h11", SimpleNamespace(Connection=Server))
+    with serving(OK, OK) as server:
+        assert bodies(ask(server.url, cancel), ask(server.url, cancel)) == [b"hi", b"hi"]
+        assert len(server.connections) == 2
 
 
 def test_an_answer_that_is_left_half_read_is_not_mistaken_for_the_next(cancel: Cancellation) -> None:

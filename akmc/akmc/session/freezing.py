@@ -88,7 +88,11 @@ def plan_bytes(spec: str) -> bytes:
         with Path(spec).open("rb") as file:
             data = file.read(READ_BYTES.high + 1)
     except FileNotFoundError as error:
-        raise CommandFault(f'there is no file "{spec}"') from error
+        from akmc.session.targets import not_there
+
+        raise CommandFault(
+            not_there(spec, "file"), help="name a workflow, or a plan that akmc compile wrote"
+        ) from error
     except OSError as error:
         raise CommandFault(f'cannot read "{spec}": {error.strerror or error}') from error
     if not READ_BYTES.holds(len(data)):

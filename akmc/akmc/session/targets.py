@@ -79,6 +79,19 @@ class Targets(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
+def not_there(text: str, what: str) -> str:
+    """That there is no ``what`` at a path, and which name beside it was probably meant."""
+    from akm_schemas.spelling import nearest
+
+    path = Path(text)
+    try:
+        found = nearest(path.name, (entry.name for entry in path.parent.iterdir()))
+    except (OSError, ValueError):  # no folder either, or a NUL character
+        found = None
+    meant = "" if found is None else f' (did you mean "{path.parent / found}"?)'
+    return f'there is no {what} "{text}"{meant}'
+
+
 def bundle_root(directory: Path) -> Path | None:
     """The root of the bundle that ``directory`` is or lies in."""
     found = find_bundle(directory)
@@ -150,7 +163,7 @@ class Collector:
         elif path.is_dir():
             self._directory(text, path)
         elif not os.path.lexists(path):
-            self.problems.append(Problem(f'there is no file or folder "{text}"'))
+            self.problems.append(Problem(not_there(text, "file or folder")))
         else:
             self._file(text, path)
 

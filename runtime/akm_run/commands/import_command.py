@@ -16,7 +16,7 @@ from akm_run.journal import Journal
 from akm_run.journal.archive import Archive, holds_runs
 from akm_run.scope import remember
 from akm_run.vetting import require_trustworthy
-from akm_schemas.regular_files import NotAFile, open_regular
+from akm_schemas.regular_files import open_regular
 from akm_schemas.whole_streams import stdin_pieces
 
 
@@ -43,11 +43,9 @@ def command(source: str, db: str | None) -> int:
                 else:
                     with open_regular(Path(source)) as given:
                         shutil.copyfileobj(given, file)
-        except NotAFile as error:
-            help = "name a file that akm-run export has written, or - for standard input"
-            raise UsageFault(f'cannot read "{source}": {error.strerror}', help) from error
         except OSError as error:
-            raise UsageFault(f'cannot read "{source}": {error.strerror or error}') from error
+            help = "name a file that akm-run export has written, or - for standard input"
+            raise UsageFault(f'cannot read "{source}": {error.strerror or error}', help) from error
         with closing(_opened(copy, source)) as other:
             require_trustworthy(other, source)
             journal = closed_later(Journal.create_or_open(scope.state_file))

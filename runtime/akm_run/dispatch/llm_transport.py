@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
+import h11
 import httpcore
 import httpx
 
@@ -140,9 +141,9 @@ class _Pool:
         )
 
     def give_back(self, origin: httpcore.Origin, connection: httpcore.HTTPConnection) -> None:
-        """Keep the connection if it has a whole answer behind it, else close it."""
+        """Keep the connection if it has a whole answer behind it and nothing more, else close it."""
         with self._lock:
-            if connection.is_idle() and not self._closed:
+            if connection.is_idle() and _has_used_all(connection) and not self._closed:
                 self._idle.setdefault(str(origin), deque()).append(connection)
                 return
         connection.close()
@@ -155,6 +156,15 @@ class _Pool:
             self._idle.clear()
         for connection in idle:
             connection.close()
+
+
+def _has_used_all(connection: httpcore.HTTPConnection) -> bool:
+    """Whether nothing waits in the parser: what a server sent behind an answer would be the answer to the next request.
+
+    httpcore does not tell, so its parser is asked; a version that has it somewhere else keeps no connection.
+    """
+    parser = getattr(getattr(connection, "_connection", None), "_h11_state", None)
+    return isinstance(parser, h11.Connection) and not parser.trailing_data[0]
 
 
 class _Body(httpx.SyncByteStream):
