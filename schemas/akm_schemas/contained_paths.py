@@ -7,7 +7,6 @@ from typing import Final
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
-_SURROGATE: Final = "[\ud800-\udfff]"  # compiled on use: it takes its time, and few paths are not ASCII
 
 
 def path_fault(text: str, *, found: bool = False) -> str | None:
@@ -27,7 +26,9 @@ def path_fault(text: str, *, found: bool = False) -> str | None:
         return 'holds a "~", which nothing expands'
     if _CONTROL.search(text):
         return "holds a control character"
-    if not text.isascii() and re.search(_SURROGATE, text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a surrogate: of a name on disk, a byte that is no UTF-8
         return "is not UTF-8"
     parts = text.split("/")
     if ".." in parts:
