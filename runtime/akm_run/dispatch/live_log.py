@@ -28,16 +28,20 @@ class LiveLog:
         self._write = write
         self._redactor = redactor
         self._held_back = _LONGEST_ESCAPE * redactor.longest
-        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
-        self._pending = dict.fromkeys(self._decoders, "")
+        self._decoders: dict[str, codecs.IncrementalDecoder] = {}  # of the streams on which something came
+        self._pending: dict[str, str] = {}
         self._room = STDOUT_BYTES.high
         self.fault: str | None = None
 
     def take(self, stream: str, data: bytes) -> None:
         """What was read from ``stream`` (``stdout`` or ``stderr``)."""
-        if self._write is not None:
-            self._pending[stream] += self._decoders[stream].decode(data)
-            self._flush(stream, self._held_back)
+        if self._write is None:
+            return
+        decoder = self._decoders.get(stream)
+        if decoder is None:
+            decoder = self._decoders[stream] = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pending[stream] = self._pending.get(stream, "") + decoder.decode(data)
+        self._flush(stream, self._held_back)
 
     def close(self) -> None:
         """Hand on what was held back."""

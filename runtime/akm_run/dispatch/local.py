@@ -212,18 +212,23 @@ def _schema_answer(record: ProcessRecord, schema: JsonObject, redactor: Redactor
 def _text(record: ProcessRecord, redactor: Redactor) -> tuple[Answer, tuple[str, ...]]:
     """The artifact of a unit without schema, and a notice about bytes that were no text."""
     truncated = record.stdout_bytes > len(record.stdout)
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    text = decoder.decode(record.stdout, final=not truncated)
+    text, kept = _decoded_start(record.stdout) if truncated else (record.stdout.decode(errors="replace"), 0)
     notices: tuple[str, ...] = ()
     if "\ufffd" in text and (count := text.count("\ufffd") - record.stdout.count("\ufffd".encode())) > 0:
         notices = (f"stdout is not valid UTF-8: U+FFFD stands in {counted(count, 'place')}",)
     if not truncated:
         return text_answer(text, redactor), notices
-    kept = len(record.stdout) - len(decoder.getstate()[0])
     text = redactor.text(text, cut_end=True)
     separator = "" if text.endswith("\n") else "\n"
     block = f"{TRUNCATION_MARK} stdout had {record.stdout_bytes} bytes, the first {kept} were kept"
     return Answer(f"{text}{separator}{block}"), notices
+
+
+def _decoded_start(data: bytes) -> tuple[str, int]:
+    """The text of bytes that were cut off somewhere, and how many of them it stands for."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    text = decoder.decode(data)
+    return text, len(data) - len(decoder.getstate()[0])
 
 
 def _signal_name(number: int) -> str:

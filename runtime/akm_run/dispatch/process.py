@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from akm_run.dispatch import group
 from akm_run.dispatch.contract import Cancel
-from akm_run.dispatch.spawn import Spawn, start
+from akm_run.dispatch.spawn import Spawn, Started, start
 from akm_schemas.bounds import KIB, STDOUT_BYTES
 
 DRAIN_GRACE_S: Final = 2.0
@@ -114,27 +114,25 @@ class _Tail:
 class _Watch:
     """The poll loop over one running process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, cancel: Cancel, tee: Tee) -> None:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        self._process = process
+    def __init__(self, started: Started, stdin: bytes, cancel: Cancel, tee: Tee) -> None:
+        self._process = started.process
         self._cancel = cancel
         self._tee = tee
         self._exited = False
         self._cancelled = False
         self._head, self._tail = _Head(), _Tail()
-        self._stdout, self._stderr = process.stdout.fileno(), process.stderr.fileno()
+        self._stdout, self._stderr, self._stdin = started.stdout, started.stderr, started.stdin
         self._open: dict[int, _Head | _Tail] = {self._stdout: self._head, self._stderr: self._tail}
         self._unwritten = memoryview(stdin)
-        self._pidfd = _pidfd(process.pid)
+        self._pidfd = _pidfd(self._process.pid)
         self._poll = select.poll()
         self._watched: set[int] = set()
         for descriptor in (self._stdout, self._stderr, cancel.fileno(), self._pidfd):
             if descriptor >= 0:
                 self._add(descriptor, select.POLLIN)
-        if process.stdin is not None:
-            os.set_blocking(process.stdin.fileno(), False)
-            self._add(process.stdin.fileno(), select.POLLOUT)
+        if self._stdin is not None:
+            os.set_blocking(self._stdin, False)
+            self._add(self._stdin, select.POLLOUT)
 
     def until_exit(self, deadline: float | None) -> Stopped | None:
         """Wait for the leader; ``None`` when it ended by itself."""
@@ -193,11 +191,10 @@ class _Watch:
         if self._process.returncode is None:
             group.send(group.members(self._process.pid), signal.SIGKILL)
             self._reap()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
-        if self._pidfd >= 0:
-            os.close(self._pidfd)
+        self._stop_writing()
+        for descriptor in (self._stdout, self._stderr, self._pidfd):
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def _ladder(self) -> list[group.ProcessEntry]:
         """TERM, then KILL for whatever of the group is left; returns what survived even that."""
@@ -231,9 +228,9 @@ class _Watch:
     def _step(self, seconds: float | None) -> bool:
         """One ``poll`` of at most so many seconds, and what it brings; whether it brought anything."""
         events = self._poll.poll(None if seconds is None else max(0.0, seconds * 1000))
-        for descriptor, _ in events:
+        for descriptor, event in events:
             if descriptor in self._open:
-                self._read(descriptor)
+                self._read(descriptor, event)
             elif descriptor == self._pidfd:
                 self._exited = True
                 self._remove(descriptor)
@@ -245,8 +242,9 @@ class _Watch:
             self._exited = self._process.poll() is not None
         return bool(events)
 
-    def _read(self, descriptor: int) -> None:
-        data = _read_from(descriptor)  # poll said that this does not block
+    def _read(self, descriptor: int, event: int) -> None:
+        # poll said that it does not block; a pipe that nobody writes to and that holds nothing need not be asked
+        data = b"" if event == select.POLLHUP else _read_from(descriptor)
         if data:
             self._open[descriptor].take(data)
             self._tee("stdout" if descriptor == self._stdout else "stderr", data)
@@ -267,10 +265,10 @@ class _Watch:
             self._stop_writing()
 
     def _stop_writing(self) -> None:
-        stream = self._process.stdin
-        if stream is not None and not stream.closed:
-            self._remove(stream.fileno())
-            stream.close()
+        descriptor, self._stdin = self._stdin, None
+        if descriptor is not None:
+            self._remove(descriptor)
+            os.close(descriptor)
 
     def _reap(self) -> int | None:
         try:

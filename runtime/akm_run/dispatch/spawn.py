@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -37,6 +38,15 @@ class Spawn(Struct, frozen=True):
     programs: Programs | None = None
 
 
+class Started(Struct, frozen=True):
+    """A running process, and our ends of its pipes, which the caller closes; ``stdin`` is ``None`` where it is empty."""
+
+    process: subprocess.Popen[bytes]
+    stdout: int
+    stderr: int
+    stdin: int | None = None
+
+
 def encoded(text: str) -> bytes:
     """``text`` as the bytes that a process gets: UTF-8 whatever the locale, undecodable ambient bytes given back."""
     return text.encode(*_TEXT_ENCODING)
@@ -47,8 +57,8 @@ def decoded(data: bytes) -> str:
     return data.decode(*_TEXT_ENCODING)
 
 
-def start(spawn: Spawn) -> subprocess.Popen[bytes]:
-    """Start the process with unbuffered pipes, as leader of a new session.
+def start(spawn: Spawn) -> Started:
+    """Start the process, as leader of a new session.
 
     A new session and not just a new group: Ctrl-C on the terminal reaches neither, so that the driver alone decides
     how units end; and without a controlling terminal a program that asks for a password on ``/dev/tty`` fails at
@@ -56,22 +66,13 @@ def start(spawn: Spawn) -> subprocess.Popen[bytes]:
 
     Raises SpawnFault.
     """
-    require_directory(spawn.cwd)
     called = (spawn.argv[0], spawn.env.get("PATH"), spawn.cwd)
     known = None if spawn.programs is None else spawn.programs.get(called)
+    if known is None:
+        require_directory(spawn.cwd)
     executable = known or find_program(*called)
     try:
-        process = subprocess.Popen(
-            [encoded(word) for word in spawn.argv],
-            executable=encoded(executable),
-            cwd=encoded(spawn.cwd),
-            env={encoded(name): encoded(value) for name, value in spawn.env.items()},
-            stdin=subprocess.DEVNULL if spawn.stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
+        started = _piped(spawn, executable)
     except OSError as error:
         if (
             known is not None and spawn.programs is not None
@@ -83,7 +84,44 @@ def start(spawn: Spawn) -> subprocess.Popen[bytes]:
         raise SpawnFault(f"cannot start {spawn.argv[0]!r}: {error} in its arguments or environment") from None
     if spawn.programs is not None and "/" not in spawn.argv[0]:
         spawn.programs[called] = executable
-    return process
+    return started
+
+
+def _piped(spawn: Spawn, executable: str) -> Started:
+    """Pipes of our own: ``Popen`` makes file objects of its own, and opens the null device, for each of thousands."""
+    ours: list[int] = []
+    theirs: list[int] = []
+    try:
+        for ends in ((ours, theirs), (ours, theirs), (theirs, ours))[: 2 if spawn.stdin is None else 3]:
+            for end, descriptor in zip(ends, os.pipe(), strict=True):
+                end.append(descriptor)
+        process = subprocess.Popen(
+            [encoded(word) for word in spawn.argv],
+            executable=encoded(executable),
+            cwd=encoded(spawn.cwd),
+            env={encoded(name): encoded(value) for name, value in spawn.env.items()},
+            stdin=_nothing() if spawn.stdin is None else theirs[2],
+            stdout=theirs[0],
+            stderr=theirs[1],
+            start_new_session=True,
+        )
+    except BaseException:  # whatever it is: nobody else knows of them
+        _close(ours)
+        raise
+    finally:
+        _close(theirs)
+    return Started(process, *ours)
+
+
+@cache
+def _nothing() -> int:
+    """The null device, for the stdin of all processes."""
+    return os.open(os.devnull, os.O_RDWR)
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def require_directory(path: str) -> None:
