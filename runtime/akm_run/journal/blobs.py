@@ -19,6 +19,7 @@ from akm_schemas.json_types import Json, JsonObject
 
 _PIECE_BYTES: Final = 64 * KIB
 _MOST_ITEMS: Final = 64
+_MOST_BYTES: Final = 6  # of a character in JSON: a control character is written as six
 
 
 def store(connection: sqlite3.Connection, value: Json) -> tuple[bytes | None, str | None]:
@@ -44,6 +45,13 @@ def store(connection: sqlite3.Connection, value: Json) -> tuple[bytes | None, st
             for piece in _pieces(value):
                 blob.write(piece)
     return None, name
+
+
+def is_inline(value: Json) -> bool:
+    """Whether ``value`` is known to be stored inline without writing it out; what has members or items is not."""
+    if isinstance(value, str):
+        return RESULT_INLINE_BYTES.holds(_MOST_BYTES * len(value) + len('""'))
+    return not isinstance(value, list | dict)
 
 
 def read(connection: sqlite3.Connection, rowid: int) -> bytes:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from akm_run import events
-from akm_run.clock import to_second
+from akm_run.clock import monotonic, to_second
 from akm_run.events import Event
 from akm_run.faults import UsageFault
 from akm_run.journal import blobs
+from akm_run.journal.happened import NO_SUCH_UNIT, ROWS, Ended, Happened
 from akm_run.journal.place import make, size_of
 from akm_run.journal.reader import Reader, identity
 from akm_run.journal.schema import SCHEMA_VERSION, create, is_foreign, transaction, upgrade, version
 from akm_run.journal.trouble import BUSY_TIMEOUT_S, ELSEWHERE, explained, is_full
 from akm_run.rows import Publication
-from akm_run.transitions import RUN, STEP, UNIT
+from akm_run.transitions import RUN, STEP, UNIT, AttemptStatus
 from akm_run.values import encoded
+
+_LOOK_EVERY_S: Final = 0.1  # whether the file is still there, while units alone come and go, hundreds in a second
 
 
 class Journal(Reader):
@@ -31,9 +34,10 @@ class Journal(Reader):
     ) -> None:
         super().__init__(connection, path)
         self._refusal = refusal  # why this can only be read from
+        self._looked = -_LOOK_EVERY_S  # when the file was last seen where it was opened
         self._counted: dict[tuple[str, int], int] = {}  # the unit counts that this connection has written
         self._touched: dict[str, str] = {}  # the second in which this connection last said that a run had changed
-        self._stream: list[tuple[str, str, str, int | None, str | None, str | None]] = []  # a decision's entries
+        self._happened = Happened(connection)
 
     @classmethod
     def create_or_open(cls, path: Path) -> Journal:
@@ -159,6 +163,7 @@ class Journal(Reader):
     def publish(self, run: Publication, at: str) -> None:
         """A new active run with all steps pending. Raises ``sqlite3.IntegrityError`` when the id is taken."""
         self.require_writable()
+        self._happened.make()
         with transaction(self._db):
             self._db.execute(
                 "INSERT INTO runs (run_id, status, title, ref, plan, plan_hash, content_hash, params, width, exports,"
@@ -172,31 +177,59 @@ class Journal(Reader):
                 "INSERT INTO steps (run_id, step, step_id, kind, status) VALUES (?, ?, ?, ?, 'pending')",
                 [(run.run_id, index, step_id, kind) for index, (step_id, kind) in enumerate(run.steps)],
             )
-            self._event(run.run_id, at, "run.published", status="active")
-            self._append()
+            self._happened.entry(run.run_id, at, "run.published", status="active")
+            self._happened.write()
 
     def commit(self, run_id: str, batch: Sequence[Event], at: str) -> None:
         """Write one decision: all of ``batch`` or nothing."""
-        self.require_writable()
+        units_alone = all(isinstance(event, events.UnitStarted | events.UnitFinished) for event in batch)
+        if not units_alone or monotonic() >= self._looked + _LOOK_EVERY_S:
+            self.require_writable()
+            self._looked = monotonic()
+        self._happened.make()
         try:
-            with transaction(self._db):
+            with nullcontext() if self._is_one_statement(run_id, batch, at) else transaction(self._db):
                 for event in batch:
                     self._write(run_id, event, at)
-                self._append()
-                self._touch(run_id, batch, at)
-        except BaseException:  # what was written is taken back
+                self._happened.write()
+                self._touch(run_id, at, units_alone=units_alone)
+        except BaseException as error:  # what was written is taken back
             self._counted.clear()
             self._touched.clear()
-            self._stream.clear()
+            self._happened.forget()
+            if isinstance(error, sqlite3.IntegrityError) and str(error) == NO_SUCH_UNIT:
+                self._refuse_ends(run_id, batch)
             raise
 
-    def _touch(self, run_id: str, batch: Sequence[Event], at: str) -> None:
+    def _is_one_statement(self, run_id: str, batch: Sequence[Event], at: str) -> bool:
+        """Whether nothing but one statement will be written, which is a transaction by itself."""
+        return (
+            len(batch) <= ROWS
+            and self._touched.get(run_id) == to_second(at)
+            and all(self._is_one_row(run_id, event) for event in batch)
+        )
+
+    def _is_one_row(self, run_id: str, event: Event) -> bool:
+        match event:
+            case events.UnitStarted():
+                return not event.respawn and self._counted.get((run_id, event.step)) == event.of
+            case events.UnitFinished():
+                return blobs.is_inline(event.value)
+        return False
+
+    def _refuse_ends(self, run_id: str, batch: Sequence[Event]) -> None:
+        """Raise IllegalTransition for a unit whose row says that it does not run, as the tables of moves have it."""
+        began = {event.unit_id for event in batch if isinstance(event, events.UnitStarted)}
+        for event in batch:
+            if isinstance(event, events.UnitFinished) and event.unit_id not in began:
+                self._move_unit(run_id, event.unit_id, "unit.finished", _status(event))
+
+    def _touch(self, run_id: str, at: str, *, units_alone: bool) -> None:
         """Say when the run changed; while units alone come and go, once a second.
 
         The row holds the plan and the params too, and SQLite goes over all of it to change any part.
         """
         second = to_second(at)
-        units_alone = all(isinstance(event, events.UnitStarted | events.UnitFinished) for event in batch)
         if not units_alone or self._touched.get(run_id) != second:
             self._db.execute("UPDATE runs SET updated_at = ? WHERE run_id = ?", (at, run_id))
             self._touched[run_id] = second
@@ -217,11 +250,11 @@ class Journal(Reader):
                     "UPDATE steps SET loop = ?, feedback = ? WHERE run_id = ? AND step = ?",
                     (event.loop, event.feedback, run_id, event.step),
                 )
-                self._event(run_id, at, "step.looped", event.step, status="pending")
+                self._happened.entry(run_id, at, "step.looped", event.step, status="pending")
             case events.StepRejected():
                 self._move_step(run_id, event.step, "step.rejected", "pending")
                 self._step_held(run_id, event.step, "gate_rejected", event)
-                self._event(run_id, at, "step.rejected", event.step, status="pending")
+                self._happened.entry(run_id, at, "step.rejected", event.step, status="pending")
             case events.OutputsUnresolved():
                 self._move_step(run_id, event.step, "outputs.unresolved", "pending")
                 self._step_held(run_id, event.step, event.reason, event)  # a completion taken back leaves no event
@@ -230,14 +263,14 @@ class Journal(Reader):
                 self._move_run(run_id, "run.settled", event.status)
                 query = "UPDATE runs SET outputs = ?, outputs_blob = ? WHERE run_id = ?"
                 self._db.execute(query, (outputs, blob, run_id))
-                self._event(run_id, at, "run.settled", status=event.status)
+                self._happened.entry(run_id, at, "run.settled", status=event.status)
             case events.RunResumed():
                 self._move_run(run_id, "run.resumed", "active")
                 self._reopen(run_id)
-                self._event(run_id, at, "run.resumed", status="active")
+                self._happened.entry(run_id, at, "run.resumed", status="active")
             case events.RunAbandoned():
                 self._move_run(run_id, "run.abandoned", "failed")
-                self._event(run_id, at, "run.abandoned", status="failed")
+                self._happened.entry(run_id, at, "run.abandoned", status="failed")
             case events.NoticeRaised():
                 self._db.execute(
                     "INSERT OR IGNORE INTO notices VALUES (?, ?, ?, ?)",
@@ -282,15 +315,10 @@ class Journal(Reader):
                 "UPDATE units SET spawns = spawns + 1, started_at = ? WHERE run_id = ? AND unit_id = ?",
                 (at, run_id, event.unit_id),
             )
+            self._happened.entry(run_id, at, "unit.started", event.step, event.unit_id, "running")
         else:
-            self._db.execute(
-                "INSERT INTO units (run_id, unit_id, step, key, role, attempt, loop, cause, input_hash, item_index, spawns,"
-                " status, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 'running', ?)",
-                (run_id, event.unit_id, event.step, event.key, event.role, event.attempt, event.loop, event.cause,
-                 event.input_hash, event.index, at),
-            )  # fmt: skip
+            self._happened.start(run_id, at, event)
         self._unit_counted(run_id, event.step, event.of, at)
-        self._event(run_id, at, "unit.started", event.step, event.unit_id, "running")
 
     def _unit_reused(self, run_id: str, event: events.UnitReused, at: str) -> None:
         self._db.execute(
@@ -302,7 +330,7 @@ class Journal(Reader):
              event.from_run, event.from_unit),
         )  # fmt: skip
         self._unit_counted(run_id, event.step, event.of, at)
-        self._event(run_id, at, "unit.reused", event.step, event.key, "completed")
+        self._happened.entry(run_id, at, "unit.reused", event.step, event.key, "completed")
 
     def _unit_counted(self, run_id: str, step: int, of: int, at: str) -> None:
         """A unit of a step began: so has the step, which has ``of`` units. Written once, for units begin by thousands."""
@@ -315,30 +343,11 @@ class Journal(Reader):
         self._counted[run_id, step] = of
 
     def _unit_finished(self, run_id: str, event: events.UnitFinished, at: str) -> None:
-        before, status = "running", "completed" if event.reason is None else "failed"
-        UNIT.move(before, "unit.finished", status)
+        status = UNIT.move("running", "unit.finished", _status(event))
         result, blob = blobs.store(self._db, event.value)
         errors = encoded(list(event.errors)) if event.errors else None
-        written = self._db.execute(
-            "UPDATE units SET status = ?, reason = ?, diagnostic = ?, errors = ?, tokens = ?, finished_at = ?, result = ?,"
-            " result_blob = ? WHERE run_id = ? AND unit_id = ? AND status = ?",
-            (
-                status,
-                event.reason,
-                event.diagnostic,
-                errors,
-                event.tokens,
-                at,
-                result,
-                blob,
-                run_id,
-                event.unit_id,
-                before,
-            ),
-        )
-        if written.rowcount != 1:  # the row says otherwise: what it says may not lead here
-            self._move_unit(run_id, event.unit_id, "unit.finished", status)
-        self._event(run_id, at, "unit.finished", event.step, event.unit_id, status)
+        columns = Ended(event.reason, event.diagnostic, errors, event.tokens, result, blob)
+        self._happened.end(run_id, at, event.step, event.unit_id, status, columns)
 
     def _step_settled(self, run_id: str, event: events.StepSettled, at: str) -> None:
         artifact, blob = blobs.store(self._db, event.artifact)
@@ -349,7 +358,7 @@ class Journal(Reader):
             (event.reason, event.summary, event.selected, event.unit_count, event.failed_units, at,
              artifact, blob, run_id, event.step),
         )  # fmt: skip
-        self._event(run_id, at, "step.settled", event.step, status=event.status)
+        self._happened.entry(run_id, at, "step.settled", event.step, status=event.status)
 
     def _step_held(
         self, run_id: str, step: int, reason: str, event: events.StepRejected | events.OutputsUnresolved
@@ -359,21 +368,6 @@ class Journal(Reader):
             (reason, event.summary, event.unit_count, event.failed_units, run_id, step),
         )
 
-    def _event(
-        self,
-        run_id: str,
-        at: str,
-        kind: str,
-        step: int | None = None,
-        unit: str | None = None,
-        status: str | None = None,
-    ) -> None:
-        self._stream.append((run_id, at, kind, step, unit, status))
 
-    def _append(self) -> None:
-        """Write the entries of this decision, in one call: a statement costs more from Python than SQLite takes for it."""
-        rows, self._stream = self._stream, []
-        self._db.executemany(
-            "INSERT INTO events VALUES (?1, coalesce((SELECT max(seq) FROM events WHERE run_id = ?1), 0) + 1, ?2, ?3, ?4, ?5, ?6)",
-            rows,
-        )
+def _status(event: events.UnitFinished) -> AttemptStatus:
+    return "completed" if event.reason is None else "failed"

@@ -66,12 +66,13 @@ def watch(points: Points, folder: str) -> None:
             return self._watched(sql, lambda: super(Connection, self).executemany(sql, *values))
 
         def _watched(self, sql: str, perform: Any) -> sqlite3.Cursor:
+            label = " ".join(sql.split(maxsplit=3)[:3])
             writes = sql.lstrip().startswith(WRITING)
             if writes:
-                points.reach(f"before {' '.join(sql.split()[:3])}")
+                points.reach(f"before {label}")
             done: sqlite3.Cursor = perform()
-            if sql == "COMMIT":
-                points.reach("after COMMIT")
+            if writes and not self.in_transaction:  # committed, by itself or by this
+                points.reach(f"after {label}")
             return done
 
     connect = sqlite3.connect
