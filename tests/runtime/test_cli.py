@@ -241,6 +241,26 @@ def test_a_signal_prints_the_document_and_exits_130(
     assert document(run_program("akm-run", run_id, "--json"))["status"] == "completed"
 
 
+def test_status_counts_the_units_of_a_map_under_way(run_program: Run, tmp_path: Path, plans: PlanMaker) -> None:
+    data = plans.data(plans.step("m", plans.unit("sh", "-c", 'sleep "$AKM_ITEM"'), over="params.l"))
+    (tmp_path / "plan.json").write_bytes(data)
+    (tmp_path / "params.json").write_text('{"l": [0, 0, 300]}')
+    words = [sys.executable, "-m", "akm_run", "plan.json", "--params-file", "params.json", "--host-concurrency", "2"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / ".home"), "XDG_CONFIG_HOME": str(tmp_path / ".home")}
+    process = subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    step: dict[str, Any] = {}
+    while step.get("unitsCompleted") != 2:
+        assert time.monotonic() < end and process.poll() is None, step
+        runs = document(run_program("akm-run", "list", "--json"))["runs"]
+        if runs:
+            step = document(run_program("akm-run", "status", runs[0]["runId"], "--json"))["steps"][0]
+    assert (step["status"], step["unitCount"], step["failedUnits"]) == ("pending", 3, 0)
+    assert "pending  2 of 3 units completed\n" in run_program("akm-run", "status", runs[0]["runId"]).stdout
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+
+
 def test_an_unset_key_is_a_configuration_error(plans: PlanMaker) -> None:
     plan = plans.plan(plans.step("a", plans.ask(llm=True, api_key="STUB_KEY")))
     with pytest.raises(ConfigFault, match="STUB_KEY"):

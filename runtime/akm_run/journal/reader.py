@@ -88,6 +88,14 @@ class Reader:
         query = "SELECT key, input_hash, unit_id FROM units WHERE run_id = ? AND status = 'completed' ORDER BY rowid"
         return {(key, digest): unit_id for key, digest, unit_id in self._db.execute(query, (run_id,))}
 
+    def completed_count(self, run_id: str, step: int, loop: int) -> int:
+        """How many units of a step have completed in round ``loop``; judge calls are none."""
+        query = (
+            "SELECT count(DISTINCT key) FROM units"
+            " WHERE run_id = ? AND step = ? AND loop = ? AND role = 'unit' AND status = 'completed'"
+        )
+        return int(self._db.execute(query, (run_id, step, loop)).fetchone()[0])
+
     def unit_value(self, run_id: str, unit_id: str) -> Json:
         """The result of a completed attempt."""
         query = (

@@ -24,7 +24,8 @@ _NEWLINE: Final = b"\n"
 
 
 class StepPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A step; fields that are ``UNSET`` are left out, ``output`` only for completed steps that promoted something."""
+    """A step; fields that are ``UNSET`` are left out. ``output`` is there for completed steps that promoted something,
+    ``units_completed`` for pending ones whose units have begun: of ``unit_count``, in this round."""
 
     id: str
     status: StepStatus
@@ -32,6 +33,7 @@ class StepPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     output: Stored | UnsetType = UNSET
     unit_count: int
     failed_units: int
+    units_completed: int | UnsetType = UNSET
     failure_reason: str | UnsetType = UNSET
     summary: str | UnsetType = UNSET
     selected: str | UnsetType = UNSET
@@ -121,7 +123,7 @@ def run_document(journal: Journal, run: RunRow, wanted: Wanted | None = None) ->
         title=run.title,
         ref=run.ref,
         outputs=exported(journal, run),
-        steps=[step_part(row, artifacts.get(row.index)) for row in rows],
+        steps=[step_part(row, artifacts.get(row.index), _completed(journal, run.run_id, row)) for row in rows],
         units_dispatched=dispatched,
         tokens_used=tokens,
         notices=[
@@ -165,7 +167,12 @@ def _sound(stored: Stored) -> Stored:
     return stored
 
 
-def step_part(row: StepRow, artifact: Stored | None) -> StepPart:
+def _completed(journal: Journal, run_id: str, row: StepRow) -> int | UnsetType:
+    under_way = row.status == "pending" and row.unit_count > 0
+    return journal.completed_count(run_id, row.index, row.loop) if under_way else UNSET
+
+
+def step_part(row: StepRow, artifact: Stored | None, completed: int | UnsetType) -> StepPart:
     """A step of the document."""
     return StepPart(
         id=row.step_id,
@@ -174,6 +181,7 @@ def step_part(row: StepRow, artifact: Stored | None) -> StepPart:
         output=UNSET if artifact is None or row.status != "completed" else artifact,
         unit_count=row.unit_count,
         failed_units=row.failed_units,
+        units_completed=completed,
         failure_reason=row.reason or UNSET,
         summary=row.summary or UNSET,
         selected=row.selected or UNSET,

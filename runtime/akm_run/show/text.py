@@ -62,7 +62,7 @@ def _step(step: StepPart, width: int, *, color: bool) -> list[str]:
     if step.failure_reason is not UNSET:
         facts.append(step.failure_reason)
     if step.unit_count > 1 or step.failed_units:
-        facts.append(f"{counted(step.unit_count, 'unit')}, {step.failed_units} failed")
+        facts.append(_units(step))
     if step.selected is not UNSET:
         facts.append(f"-> {step.selected}")
     lines = [f"  {step.id.ljust(width)}  {'  '.join(facts)}"]
@@ -71,6 +71,14 @@ def _step(step: StepPart, width: int, *, color: bool) -> list[str]:
     if step.output is not UNSET:
         lines += _value("      output: ", step.output)
     return lines
+
+
+def _units(step: StepPart) -> str:
+    """How many units a step has, and what became of them; a step under way does not know of failures yet."""
+    units = counted(step.unit_count, "unit")
+    if step.units_completed is not UNSET and not step.failed_units:
+        return f"{step.units_completed} of {units} completed"
+    return f"{units}, {step.failed_units} failed"
 
 
 def _unit(unit: UnitPart, *, color: bool) -> list[str]:
