@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -291,6 +293,53 @@ def test_units_of_a_step_run_the_same_file(flag: Cancellation, tmp_path: Path) -
     with pytest.raises(SpawnFault, match="is found only as"):
         said()
     assert programs == {}
+
+
+def test_a_program_that_goes_away_meanwhile_is_named(
+    flag: Cancellation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spawn, "find_program", lambda *_: str(tmp_path / "tool"))
+    with pytest.raises(SpawnFault, match=r"no such program: 'tool' \('.*/tool' was removed"):
+        run_process(Spawn(("tool",), ENV, str(tmp_path)), flag)
+
+
+@pytest.mark.parametrize("argv", [("./nothing",), ("./folder",), ("./binary",), ("echo", "a\0b")])
+@pytest.mark.parametrize("stdin", [None, b"prompt"], ids=["no stdin", "stdin"])
+def test_what_cannot_be_started_leaves_no_pipe(
+    flag: Cancellation, tmp_path: Path, argv: tuple[str, ...], stdin: bytes | None
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "binary").write_text("\x01\x02")
+    (tmp_path / "binary").chmod(0o755)
+    sh("true", flag, tmp_path)  # the null device is opened once
+    before = list(Path("/dev/fd").iterdir())
+    for _ in range(3):
+        with pytest.raises(SpawnFault):
+            run_process(Spawn(argv, ENV, str(tmp_path), stdin), flag)
+    sh("cat", flag, tmp_path, stdin=b"prompt")
+    assert len(list(Path("/dev/fd").iterdir())) == len(before)
+
+
+class HangsUpFirst:
+    """A poll that is late, and sees that writers went but not what they wrote, as Linux may."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self.register, self.unregister = self._poll.register, self._poll.unregister
+
+    def poll(self, timeout: float | None = None) -> list[tuple[int, int]]:
+        time.sleep(0.2)
+        found = self._poll.poll(timeout)
+        return [(fd, select.POLLHUP if event & select.POLLHUP else event) for fd, event in found]
+
+
+@pytest.mark.usefixtures("ending")
+def test_what_was_written_just_before_the_end_is_read(
+    flag: Cancellation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "select", SimpleNamespace(**{**vars(select), "poll": HangsUpFirst}))
+    record = sh("printf out; printf err >&2", flag, tmp_path)
+    assert (record.stdout, record.stderr_tail) == (b"out", b"err")
 
 
 def test_many_at_once(flag: Cancellation, tmp_path: Path) -> None:

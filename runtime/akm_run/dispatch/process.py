@@ -228,9 +228,9 @@ class _Watch:
     def _step(self, seconds: float | None) -> bool:
         """One ``poll`` of at most so many seconds, and what it brings; whether it brought anything."""
         events = self._poll.poll(None if seconds is None else max(0.0, seconds * 1000))
-        for descriptor, event in events:
+        for descriptor, _ in events:
             if descriptor in self._open:
-                self._read(descriptor, event)
+                self._read(descriptor)
             elif descriptor == self._pidfd:
                 self._exited = True
                 self._remove(descriptor)
@@ -242,9 +242,10 @@ class _Watch:
             self._exited = self._process.poll() is not None
         return bool(events)
 
-    def _read(self, descriptor: int, event: int) -> None:
-        # poll said that it does not block; a pipe that nobody writes to and that holds nothing need not be asked
-        data = b"" if event == select.POLLHUP else _read_from(descriptor)
+    def _read(self, descriptor: int) -> None:
+        # Poll said that this does not block. POLLHUP alone does not say that nothing is there: Linux looks for bytes first
+        # and for writers after that, without a lock, and somebody may have written and gone in between.
+        data = _read_from(descriptor)
         if data:
             self._open[descriptor].take(data)
             self._tee("stdout" if descriptor == self._stdout else "stderr", data)

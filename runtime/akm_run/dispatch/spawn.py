@@ -164,6 +164,8 @@ def find_program(name: str, path: str | None, cwd: str) -> str:
 def _why(error: OSError, spawn: Spawn, executable: str) -> str:
     """The message for an error of fork or exec; program and directory were there a moment ago."""
     name = spawn.argv[0]
+    if error.errno == errno.ENOENT and not os.path.exists(executable) and os.path.isdir(spawn.cwd):  # noqa: PTH110, PTH112
+        return f"no such program: {name!r} ({executable!r} was removed while it was being started)"
     if error.errno == errno.ENOENT and os.path.exists(executable):  # noqa: PTH110
         return f"cannot run {name!r}: the interpreter that {executable!r} asks for (its first line) is missing"
     if error.errno == errno.ENOEXEC:
