@@ -130,11 +130,11 @@ class Reader:
         result = "NULL"
         if values:
             result = (
-                "CASE WHEN step IN (SELECT step FROM steps WHERE run_id = ?1 AND status NOT IN ('completed', 'skipped'))"
+                "CASE WHEN step IN (SELECT step FROM steps WHERE run_id = :run_id AND status NOT IN ('completed', 'skipped'))"
                 " THEN coalesce(result, (SELECT data FROM blobs WHERE sha256 = result_blob)) END"
             )
-        query = f"SELECT {_UNIT}, {result} FROM units WHERE run_id = ?1 ORDER BY rowid"
-        return [self._unit_row(row) for row in self._db.execute(query, (run_id,))]
+        query = f"SELECT {_UNIT}, {result} FROM units WHERE run_id = :run_id ORDER BY rowid"
+        return [self._unit_row(row) for row in self._db.execute(query, {"run_id": run_id})]
 
     def spent(self, run_id: str) -> tuple[int, int]:
         """Dispatches and reported tokens over the run's life; of tokens no more than a JSON number keeps exactly.
