@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from akm_run.events import UnitStarted
 
@@ -91,15 +92,7 @@ class Happened:
 
     def end(self, run_id: str, at: str, step: int, unit_id: str, status: str, columns: Ended) -> None:
         """An attempt ended; raises sqlite3.IntegrityError, when written, with ``NO_SUCH_UNIT`` for one that does not run."""
-        values = (
-            columns.reason,
-            columns.diagnostic,
-            columns.errors,
-            columns.tokens,
-            columns.result,
-            columns.result_blob,
-        )
-        self._add("end", run_id, at, "unit.finished", step, unit_id, status, _NO_START, values)
+        self._add("end", run_id, at, "unit.finished", step, unit_id, status, _NO_START, astuple(columns))
 
     def write(self) -> None:
         """Write all rows and forget them: one statement for each ``ROWS`` of them."""
